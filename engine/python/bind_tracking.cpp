@@ -80,10 +80,17 @@ public:
   }
   void poolRetired(Pool& pool) override {
     ForwardingObserver::poolRetired(pool);
-    std::erase_if(numbers_, [&](const auto& known) { return known.first >> 32 == pool.serial(); });
+    forget(pool);
+  }
+  void poolDone(std::shared_ptr<Pool> pool) override {
+    forget(*pool);
+    ForwardingObserver::poolDone(std::move(pool));
   }
 
 private:
+  void forget(const Pool& pool) {
+    std::erase_if(numbers_, [&](const auto& known) { return known.first >> 32 == pool.serial(); });
+  }
   /// Calls the listener on the working thread. An exception of the listener ends that work, as that of a rule
   /// does.
   template <typename... A>

@@ -51,6 +51,7 @@ public:
   void onLaunch(const Launch& launch) override { inner().onLaunch(launch); }
   void onOrigin(const Origin& origin) override { inner().onOrigin(origin); }
   void poolRetired(Pool& pool) override { inner().poolRetired(pool); }
+  void poolDone(std::shared_ptr<Pool> pool) override { inner().poolDone(std::move(pool)); }
   std::unique_ptr<Observer> fork(uint64_t) override { return nullptr; }
   void join(std::unique_ptr<Observer> child) override { inner().join(std::move(child)); }
 

@@ -198,6 +198,9 @@ public:
   virtual void onOrigin(const Origin&) {}
   /// Nodes of the pool may die when this returns.
   virtual void poolRetired(Pool&) {}
+  /// The engine is done with the pool and uses none of its nodes again. An observer that keeps the pointer reads
+  /// them later; the pool may die on any thread.
+  virtual void poolDone(std::shared_ptr<Pool> pool) { poolRetired(*pool); }
 
   /// An observer for the work item `ordinal` that runs on a different thread. join() merges its events in
   /// order of ordinals, so a trace does not depend on the number of threads; those of kOfOtherThread at once.

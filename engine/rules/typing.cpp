@@ -132,5 +132,8 @@ void SpecObserver::onCounts(std::span<const MatchCount> counts) {
 void SpecObserver::poolRetired(Pool& pool) {
   if (next_) next_->poolRetired(pool);
 }
+void SpecObserver::poolDone(std::shared_ptr<Pool> pool) {
+  if (next_) next_->poolDone(std::move(pool));
+}
 
 } // namespace uopscope

@@ -46,6 +46,7 @@ public:
     if (next_) next_->onDeclines(declines);
   }
   void poolRetired(Pool& pool) override;
+  void poolDone(std::shared_ptr<Pool> pool) override;
 
 private:
   const PatternMatcher& spec_;

@@ -2,6 +2,7 @@
 #include "engine/runtime/disk_cache.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/hash.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -35,11 +36,9 @@ constexpr const char* kSuffix = ".entry";
 constexpr const char* kUnfinished = ".unfinished";
 
 uint64_t hashOf(std::string_view text, uint64_t seed) {
-  uint64_t h = seed ^ (text.size() * 0x9E3779B97F4A7C15ull);
-  auto mix = [&](uint64_t word) {
-    __uint128_t product = static_cast<__uint128_t>(h ^ word) * 0xD6E8FEB86659FD93ull;
-    h = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ 0x2545F4914F6CDD1Dull;
-  };
+  constexpr uint64_t kFactor = 0xD6E8FEB86659FD93ull; // not that of the hashes of nodes
+  uint64_t h = mixHash(seed, text.size());
+  auto mix = [&](uint64_t word) { h = mixHash(h, word, kFactor); };
   size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;

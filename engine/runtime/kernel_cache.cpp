@@ -147,9 +147,6 @@ struct Cache {
   KernelCacheStats stats;
   size_t limit = 8192, bytes = 0;
   uint64_t now = 0;
-  /// Graphs of finished kernels, which the thread of a recorder may still read.
-  std::vector<std::shared_ptr<Pool>> workings;
-  size_t workingBytes = 0;
 
   uint64_t settingsNumber() {
     constexpr size_t kMaxKept = 1024; // a script may add and remove rules many times
@@ -169,12 +166,6 @@ constexpr size_t kMaxNodes = 1 << 16;
 // Twice that stays mapped where half of them is dropped again and again; a recorder of new shapes is to stay below
 // half a gigabyte.
 constexpr size_t kMaxBytes = 96 << 20;
-constexpr size_t kMaxWorkingBytes = 16 << 20; ///< then the recorder is waited for, and they go
-
-void letWorkingsGo(Cache& c) {
-  c.workings.clear(); // a dying pool notifies the observer, which finishes reading it
-  c.workingBytes = 0;
-}
 
 /// Drops the half of the kernels used longest ago if there are too many. A running kernel is held by its
 /// caller.
@@ -272,7 +263,6 @@ struct Missing {
   Device* device;
   ContentKey byContent;
   std::unique_ptr<Entry> made;
-  std::shared_ptr<Pool> workings; ///< only with an observer
   std::exception_ptr failure;
 };
 
@@ -281,7 +271,7 @@ void makeAll(std::vector<Missing>& missing) {
     try {
       m.made = makeKernel(*m.item, *m.device);
       std::shared_ptr<Pool> workings = keepLaunchOnly(m.made->kernel->lowered);
-      if (Observer::current()) m.workings = std::move(workings);
+      if (Observer* observer = Observer::current()) observer->poolDone(std::move(workings));
     } catch (...) {
       m.failure = std::current_exception();
     }
@@ -299,19 +289,32 @@ void makeAll(std::vector<Missing>& missing) {
     return;
   }
   std::atomic<size_t> next{0};
-  auto work = [&, &session = EngineSession::current()] {
-    EngineSessionScope in(session);
-    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < missing.size();) {
+  std::vector<std::atomic<bool>> finished(missing.size()); // observers that have all of their events
+  auto makeNext = [&] {
+    const size_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= missing.size()) return false;
+    {
       ObserverScope scope(observers[i].get());
       make(missing[i]);
     }
+    finished[i].store(true, std::memory_order_release);
+    return true;
+  };
+  size_t joined = 0;
+  auto joinFinished = [&] { // events are written while other kernels compile
+    for (; observer && joined < missing.size() && finished[joined].load(std::memory_order_acquire); ++joined)
+      observer->join(std::move(observers[joined]));
   };
   std::vector<std::thread> helpers;
-  for (size_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-  work();
+  for (size_t t = 1; t < threads; ++t)
+    helpers.emplace_back([&, &session = EngineSession::current()] {
+      EngineSessionScope in(session);
+      while (makeNext()) {
+      }
+    });
+  while (makeNext()) joinFinished();
   for (std::thread& t : helpers) t.join();
-  if (observer)
-    for (auto& o : observers) observer->join(std::move(o));
+  joinFinished();
 }
 
 Entry* find(Cache& c, const NodeKey& byNode) {
@@ -353,7 +356,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     bool known =
         kept != c.byContent.end() || std::any_of(missing.begin(), missing.end(),
                                                  [&](const Missing& m) { return m.byContent == byContent; });
-    if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr, nullptr});
+    if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
   }
   makeAll(missing);
   std::lock_guard lock(c.mutex);
@@ -362,10 +365,6 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
   for (Missing& m : missing) {
     ++c.stats.misses;
     if (m.made) m.made->used = ++c.now;
-    if (m.workings) {
-      c.workingBytes += m.workings->bytes();
-      c.workings.push_back(std::move(m.workings));
-    }
     if (m.made) {
       c.bytes += m.made->bytes();
       c.byContent.emplace(m.byContent, std::move(m.made));
@@ -373,7 +372,6 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
       failure = m.failure;
     }
   }
-  if (c.workingBytes > kMaxWorkingBytes) letWorkingsGo(c);
   if (c.byNode.size() >= kMaxNodes) c.byNode.clear(); // nodes of old schedules
   for (auto& [byNode, byContent] : wanted)
     if (auto it = c.byContent.find(byContent); it != c.byContent.end()) c.byNode[byNode] = it->second.get();
@@ -420,7 +418,6 @@ std::pair<std::vector<int>, std::vector<int>> kernelAccess(const Pool* program) 
 void clearKernelCache() {
   Cache& c = cache();
   std::lock_guard lock(c.mutex);
-  letWorkingsGo(c);
   c.byNode.clear();
   c.byContent.clear();
   c.bytes = 0;

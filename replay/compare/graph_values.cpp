@@ -44,11 +44,6 @@ int coarseness(DType type) {
 
 } // namespace
 
-uint64_t mixHash(uint64_t a, uint64_t b) {
-  a ^= b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2);
-  a *= 0xBF58476D1CE4E5B9ull;
-  return a ^ (a >> 31);
-}
 uint64_t hashOf(const ConstValue& v) {
   const uint64_t bits = v.kind == ConstValue::Kind::Float ? std::bit_cast<uint64_t>(v.f == 0 ? 0.0 : v.f)
                                                           : static_cast<uint64_t>(v.i);

@@ -14,6 +14,7 @@
 // functions are hashes, so equal reads give equal values on both sides of a rewrite. An Error tells why a
 // part cannot be computed: Index for a graph that is too large, Unsupported for all else.
 #pragma once
+#include "engine/base/hash.h"
 #include "replay/compare/graph_variables.h"
 #include "replay/compare/value_memo.h"
 
@@ -146,7 +147,6 @@ private:
 
 /// The buffer that an address, or an AFTER of a buffer, leads to; null for a value.
 UOp memoryBase(UOp u);
-uint64_t mixHash(uint64_t a, uint64_t b);
 uint64_t hashOf(const ConstValue& v);
 /// A value of the type made from a hash; an integer lies within the bounds.
 ConstValue valueOfHash(DType type, uint64_t hash, int64_t low = INT64_MIN, int64_t high = INT64_MAX);

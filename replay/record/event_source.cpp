@@ -1,5 +1,5 @@
-// A ForkedSource keeps the events of work on another thread. Once all of them have joined, they are merged in
-// order of their ordinals, so a trace does not depend on the speed of threads.
+// A ForkedSource keeps the events of work on another thread. They are merged in order of their ordinals, each as soon as
+// those before it are there, so a trace does not depend on the speed of threads.
 #include "replay/record/event_source.h"
 
 #include "engine/base/clock.h"
@@ -311,8 +311,20 @@ void EventSource::onOrigin(const Origin& origin) {
   publish();
 }
 
+void EventSource::poolDone(std::shared_ptr<Pool> pool) {
+  if (!takeTouched(*pool)) return;
+  const size_t bytes = pool->bytes();
+  Event& e = next();
+  e.kind = EventKind::PoolRetired;
+  e.rule = pool->serial();
+  e.payload = std::make_unique<Payload>();
+  e.payload->pool = std::move(pool);
+  publish();
+  keptPool(bytes);
+}
+
 std::unique_ptr<Observer> EventSource::fork(uint64_t ordinal) {
-  if (ordinal != kOfOtherThread) ++outstanding_;
+  if (ordinal != kOfOtherThread && outstanding_++ == 0) nextOrdinal_ = ordinal;
   return std::make_unique<ForkedSource>(ordinal, tier_, book_, progress_, alsoCounts_, settingsAtBegin_);
 }
 
@@ -325,24 +337,31 @@ void EventSource::join(std::unique_ptr<Observer> child) {
   auto joined = std::make_unique<Joined>();
   joined->owner = std::move(child);
   joined->source = source;
-  joined_.push_back(std::move(joined));
-  if (--outstanding_ > 0) return;
-  std::stable_sort(joined_.begin(), joined_.end(),
-                   [](const auto& a, const auto& b) { return a->source->ordinal < b->source->ordinal; });
-  for (auto& item : joined_) take(*item->source);
-  joined_.clear();
+  auto later = [](uint64_t ordinal, const auto& j) { return ordinal < j->source->ordinal; };
+  joined_.insert(std::upper_bound(joined_.begin(), joined_.end(), source->ordinal, later), std::move(joined));
+  --outstanding_;
+  while (!joined_.empty() && (outstanding_ == 0 || joined_.front()->source->ordinal == nextOrdinal_)) {
+    const std::unique_ptr<Joined> first = std::move(joined_.front());
+    joined_.erase(joined_.begin());
+    take(*first->source);
+    ++nextOrdinal_;
+  }
 }
 
 void EventSource::take(ForkedSource& source) {
   for (Event& event : source.events) {
+    const std::shared_ptr<Pool> done = event.payload ? event.payload->pool : nullptr;
     touch(UOp(event.before));
     touch(UOp(event.after));
     if (event.payload)
       for (const Node* node : event.payload->nodes) touch(UOp(node));
     next() = std::move(event);
+    if (done) takeTouched(*done);
     publish();
+    if (done) keptPool(done->bytes());
   }
-  if (source.snapshot) poolRetired(*source.snapshot);
+  source.events.clear();
+  if (source.snapshot) poolDone(std::move(source.snapshot));
 }
 
 } // namespace uopscope

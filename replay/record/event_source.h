@@ -59,6 +59,7 @@ public:
   void onOrigin(const Origin& origin) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
   void join(std::unique_ptr<Observer> child) override;
+  void poolDone(std::shared_ptr<Pool> pool) override;
 
 protected:
   /// Whether an event since the last call refers to a node of the pool. Forgets the pool.
@@ -66,6 +67,9 @@ protected:
   /// The event to fill in; publish() makes it visible to the writer.
   virtual Event& next() = 0;
   virtual void publish() = 0;
+
+  /// A published event keeps a pool of this size until it is written.
+  virtual void keptPool(size_t /*bytes*/) {}
 
   /// Adds the time that this thread has spent on events to the progress.
   void addUpCost();
@@ -95,7 +99,8 @@ private:
   Settings settings_;
   struct Joined;
   size_t outstanding_ = 0;
-  std::vector<std::unique_ptr<Joined>> joined_;
+  uint64_t nextOrdinal_ = 0;                    ///< of the next fork whose events go on
+  std::vector<std::unique_ptr<Joined>> joined_; ///< forks that wait for one with a smaller ordinal
 
 public:
   ~EventSource() override;

@@ -61,6 +61,7 @@ struct Payload {
   };
   std::vector<Decline> declines;
   std::unique_ptr<Decision> decision;
+  std::shared_ptr<Pool> pool; ///< PoolRetired: dies with the event
 };
 
 struct Event {

@@ -10,13 +10,7 @@
 namespace uopscope {
 
 namespace {
-uint64_t mix(uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93ull;
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93ull;
-  return x ^ x >> 32;
-}
+constexpr uint64_t kSeed = 0x243F6A8885A308D3ull, kOtherFactor = 0xD6E8FEB86659FD93ull;
 } // namespace
 
 NodeInterner::NodeInterner(const Database& db)
@@ -74,13 +68,13 @@ uint32_t NodeInterner::intern(const Node* root) {
 
 uint32_t NodeInterner::internOne(const Node* node) {
   uint32_t kind = kindId(node);
-  uint64_t high = mix(kind), low = mix(high + 0x9E3779B97F4A7C15ull);
+  uint64_t high = mixHash(kSeed, kind), low = mixHash(~kSeed, kind, kOtherFactor);
   sources_.clear();
   for (UOp s : UOp(node).src()) {
     uint32_t id = known(s.node());
     sources_.push_back(id);
-    high = mix(high * 31 + id);
-    low = mix(low + id * 0xbf58476d1ce4e5b9ull);
+    high = mixHash(high, id);
+    low = mixHash(low, id, kOtherFactor);
   }
   auto low32 = static_cast<uint32_t>(low >> 16);
   auto find = [&](const std::vector<Slot>& slots) -> uint32_t {
@@ -100,7 +94,7 @@ uint32_t NodeInterner::internOne(const Node* node) {
 }
 
 void NodeInterner::put(const Slot& slot) {
-  if (++used_ * 2 > slots_.size()) {
+  if (++used_ * 4 > slots_.size() * 3) {
     if (slots_.size() < kMostSlots) {
       std::vector<Slot> old(slots_.size() * 2);
       old.swap(slots_);

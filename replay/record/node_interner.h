@@ -1,6 +1,7 @@
 // Gives every node of every pool its id in the trace. Nodes are equal when their operation, dtype, argument,
 // tag and the trace ids of their sources are equal, so a graph that a second pool makes again is stored once.
 #pragma once
+#include "engine/base/hash.h"
 #include "engine/uop/uop.h"
 #include "replay/record/node_blocks.h"
 
@@ -65,9 +66,7 @@ private:
     bool operator==(const ArgKey&) const = default;
   };
   struct ArgKeyHash {
-    size_t operator()(const ArgKey& k) const {
-      return (k.bits + static_cast<uint64_t>(k.kind)) * 0x9E3779B97F4A7C15ull >> 8;
-    }
+    size_t operator()(const ArgKey& k) const { return mixHash(k.bits, static_cast<uint64_t>(k.kind) + 1); }
   };
   std::unordered_map<ArgKey, uint32_t, ArgKeyHash> args_;
   std::unordered_map<uint64_t, uint32_t> dtypes_;
@@ -79,10 +78,9 @@ private:
   };
   struct KindKeyHash {
     size_t operator()(const KindKey& k) const {
-      uint64_t h = (k.dtype ^ k.argBits * 0x9E3779B97F4A7C15ull) + k.tagBits * 0xbf58476d1ce4e5b9ull;
-      h += static_cast<uint64_t>(k.op) << 48 ^ static_cast<uint64_t>(k.argKind) << 40 ^
-           static_cast<uint64_t>(k.tagKind) << 32;
-      return (h ^ h >> 31) * 0x94d049bb133111ebull;
+      const uint64_t kinds = static_cast<uint64_t>(k.op) << 16 | static_cast<uint64_t>(k.argKind) << 8 |
+                             static_cast<uint64_t>(k.tagKind);
+      return mixHash(mixHash(mixHash(kinds + 1, k.dtype), k.argBits), k.tagBits);
     }
   };
   std::unordered_map<KindKey, uint32_t, KindKeyHash> kinds_;

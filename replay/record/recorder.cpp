@@ -21,6 +21,7 @@ namespace uopscope {
 namespace {
 constexpr auto kPoll = std::chrono::milliseconds(20);
 constexpr int64_t kCommitNs = 100'000'000;
+constexpr size_t kMostKeptBytes = 64 << 20; ///< of pools whose events are not yet written
 } // namespace
 
 /// The recorders of this process, for the handlers of fork(). A child has copies of them without their writers, so it
@@ -136,6 +137,11 @@ void Recorder::poolRetired(Pool& pool) {
   waitForWriter(/*commit=*/false);
 }
 
+void Recorder::keptPool(size_t bytes) {
+  if (keptBytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMostKeptBytes)
+    waitForWriter(/*commit=*/false);
+}
+
 void Recorder::flush() {
   waitForWriter(/*commit=*/true);
 }
@@ -219,6 +225,8 @@ bool Recorder::consumeSome(TraceWriter& writer) {
         fail(error.what());
       }
     }
+    if (e.payload && e.payload->pool)
+      keptBytes_.fetch_sub(e.payload->pool->bytes(), std::memory_order_relaxed);
     e = Event();
   }
   if (consumed_ == Chunk::kEvents) {

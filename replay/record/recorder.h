@@ -5,7 +5,8 @@
 //   recorder.finish();                               // or the destructor, with status "interrupted"
 //
 // The engine's thread only leaves events; a writer thread turns them into rows and commits ten times a
-// second. When the writer is more than `maxEvents` behind, the engine waits for it. When the disk is full the
+// second. It keeps the pools that the engine is done with until they are written. When the writer is more than `maxEvents`
+// or 64 MB of pools behind, the engine waits for it. When the disk is full the
 // recording stops, reports it once, and the engine goes on.
 //
 // A process forks while its writer rests: it holds no lock then that the child inherits, SQLite's least of all.
@@ -60,6 +61,7 @@ public:
 protected:
   Event& next() override;
   void publish() override { current_->count.store(++used_, std::memory_order_release); }
+  void keptPool(size_t bytes) override;
 
 private:
   void write();
@@ -95,6 +97,7 @@ private:
   bool forking_ = false, resting_ = false; ///< resting_: the writer waits, in no function of SQLite
   std::string failure_, status_, message_;
   std::atomic<int64_t> waitedNs_{0}; ///< time the engine's thread waited for the writer
+  std::atomic<size_t> keptBytes_{0}; ///< of pools that wait for the writer
   std::atomic<int> signalAsk_{0}, signalDone_{0}, signal_{0};
   Recorder* nextOfProcess_ = nullptr; ///< in the list of ForkWatch
   std::thread thread_;

@@ -49,6 +49,7 @@ public:
   void onLaunch(const Launch& launch) override { a_->onLaunch(launch), b_->onLaunch(launch); }
   void onOrigin(const Origin& origin) override { a_->onOrigin(origin), b_->onOrigin(origin); }
   void poolRetired(Pool& pool) override { a_->poolRetired(pool), b_->poolRetired(pool); }
+  void poolDone(std::shared_ptr<Pool> pool) override { a_->poolDone(pool), b_->poolDone(std::move(pool)); }
   std::unique_ptr<Observer> fork(uint64_t ordinal) override {
     auto first = a_->fork(ordinal), second = b_->fork(ordinal);
     if (!first || !second) return nullptr;

@@ -16,14 +16,16 @@ namespace {
 constexpr int64_t kWrittenOut = 2; ///< times that a line is written out before it is a repetition
 constexpr size_t kMostFormBytes = 16 << 20, kMostRepeats = 1 << 18;
 
-/// Appends a text to JSON, in quotes.
-void appendQuoted(std::string& json, std::string_view text) {
-  const bool plain =
-      std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
-  if (plain)
-    fmt::format_to(std::back_inserter(json), "\"{}\"", text);
-  else
-    json += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+constexpr char kEndOfPart = '\n'; ///< in no line
+
+/// The parts of a form as a list of JSON.
+std::string listOf(std::string_view parts) {
+  nlohmann::json list = nlohmann::json::array();
+  for (size_t at = 0, end = 0; at < parts.size(); at = end + 1) {
+    end = parts.find(kEndOfPart, at);
+    list.push_back(parts.substr(at, end - at));
+  }
+  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// The pairs of lines and instructions in order of instructions, as runs of equal differences to the pair before, the first
@@ -59,16 +61,11 @@ TextWriter::TextWriter(const Database& db)
       insertProgram_(db.prepare("INSERT OR REPLACE INTO program (kernel, count, nodes) VALUES (?, ?, ?)")) {}
 
 void TextWriter::split(std::string_view line) {
-  parts_.assign(1, '[');
+  parts_.clear();
   numbers_.clear();
   splitLine(
-      line,
-      [this](std::string_view text) {
-        appendQuoted(parts_, text);
-        parts_ += ',';
-      },
+      line, [this](std::string_view text) { (parts_ += text) += kEndOfPart; },
       [this](int64_t number) { numbers_.push_back(number); });
-  parts_.back() = ']';
 }
 
 int64_t TextWriter::form() {
@@ -79,7 +76,7 @@ int64_t TextWriter::form() {
   auto [it, fresh] = forms_.try_emplace(parts_, nextForm_);
   if (!fresh) return it->second;
   formBytes_ += parts_.size();
-  insertForm_.bind(1, nextForm_).bind(2, std::string_view(parts_)).run();
+  insertForm_.bind(1, nextForm_).bind(2, listOf(parts_)).run();
   return nextForm_++;
 }
 

@@ -25,7 +25,7 @@ public:
   void addProgram(int64_t kernel, std::span<const int64_t> nodes);
 
 private:
-  /// Splits a line into the form's parts (JSON, in parts_) and its numbers (in numbers_).
+  /// Splits a line into the form's parts (in parts_, each with an end of line) and its numbers (in numbers_).
   void split(std::string_view line);
   int64_t form();
   void addLine(std::string_view line);

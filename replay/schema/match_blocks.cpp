@@ -32,11 +32,17 @@ uint64_t mostCommon(const GroupText& group) {
   return most == times.end() ? 0 : most->first;
 }
 
+/// Appends an element to a list of JSON whose bracket is open. A pass has hundreds, and format strings take their time.
+void append(std::string& list, uint64_t number) {
+  if (list.back() != '[') list += ',';
+  const fmt::format_int digits(number);
+  list.append(digits.data(), digits.size());
+}
+
 /// The text of match_tried.rules.
 std::string triedIn(const GroupText& group) {
   std::string out = "[";
-  for (const auto& [rule, cell] : group.cells)
-    fmt::format_to(std::back_inserter(out), "{}{}", out.size() > 1 ? "," : "", rule);
+  for (const auto& [rule, cell] : group.cells) append(out, rule);
   return out + "]";
 }
 
@@ -48,8 +54,11 @@ std::string cellsOf(const GroupText& group, uint64_t common) {
     size_t length = kMatchOutcomes;
     while (length && !cell.count[length - 1]) --length;
     if (cell.count[0] == common && length <= 1) continue;
-    fmt::format_to(std::back_inserter(out), "{}[{}{}{}]", out.size() > 1 ? "," : "", place, length ? "," : "",
-                   fmt::join(cell.count.begin(), cell.count.begin() + static_cast<long>(length), ","));
+    if (out.back() != '[') out += ',';
+    out += '[';
+    append(out, place);
+    for (size_t k = 0; k < length; ++k) append(out, cell.count[k]);
+    out += ']';
   }
   return out + "]";
 }
@@ -112,8 +121,7 @@ void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& coun
   std::string ids = "[";
   for (const GroupText& g : groups) {
     const uint64_t common = mostCommon(g);
-    fmt::format_to(std::back_inserter(ids), "{}{}", ids.size() > 1 ? "," : "",
-                   group(g.op, tried(triedIn(g)), common, cellsOf(g, common)));
+    append(ids, static_cast<uint64_t>(group(g.op, tried(triedIn(g)), common, cellsOf(g, common))));
   }
   insertPass_.bind(1, pass).bind(2, nested).bind(3, set(ids + "]")).run();
 

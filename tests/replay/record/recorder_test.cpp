@@ -20,8 +20,7 @@ using namespace uopscope::test;
 
 namespace {
 
-void compileKernel(uint32_t seed, int size) {
-  Pool pool;
+void compileKernel(uint32_t seed, int size, Pool& pool) {
   PoolScope scope(pool);
   UOp root = randomGraph(seed, size);
   ObservedScope kernel(
@@ -32,8 +31,13 @@ void compileKernel(uint32_t seed, int size) {
   if (o) {
     o->onArtifact({"source", "void k() {}"});
     o->onLaunch({"k", "CPU", 100, 50, 1000, 2000});
-    o->poolRetired(pool);
   }
+}
+
+void compileKernel(uint32_t seed, int size) {
+  Pool pool;
+  compileKernel(seed, size, pool);
+  if (Observer* o = Observer::current()) o->poolRetired(pool);
 }
 
 /// All data of a trace except times, as text.
@@ -102,6 +106,37 @@ TEST_CASE("a recording does not depend on the number of threads") {
   recordTo(many.path, [&] { work(4); });
   CHECK(contents(one.path) == contents(many.path));
   CHECK(Trace(many.path).scopes().size() == 8);
+}
+
+TEST_CASE("pools that the engine is done with live until they are written, on this thread and in forks") {
+  TempTrace waiting, kept, forked;
+  std::vector<std::weak_ptr<Pool>> pools;
+  auto handedOver = [&](uint32_t seed) {
+    auto pool = std::make_shared<Pool>();
+    pools.emplace_back(pool);
+    compileKernel(seed, 120, *pool);
+    Observer::current()->poolDone(std::move(pool));
+  };
+  recordTo(waiting.path, compileAll);
+  recordTo(kept.path, [&] {
+    for (uint32_t seed = 1; seed <= 6; ++seed) handedOver(seed);
+  });
+  recordTo(forked.path, [&] {
+    Observer* o = Observer::current();
+    std::vector<std::unique_ptr<Observer>> forks;
+    for (uint64_t k = 0; k < 6; ++k) forks.push_back(o->fork(k));
+    for (uint32_t k = 0; k < 6; ++k) {
+      {
+        ObserverScope scope(forks[k].get());
+        handedOver(k + 1);
+      }
+      o->join(std::move(forks[k]));
+    }
+  });
+  CHECK(contents(kept.path) == contents(waiting.path));
+  CHECK(contents(forked.path) == contents(waiting.path));
+  CHECK(pools.size() == 12);
+  for (const auto& pool : pools) CHECK(pool.expired());
 }
 
 TEST_CASE("what the observer was told is in the trace") {
