@@ -12,8 +12,9 @@ struct Summary {
   size_t count = 0;
   double mean = 0, deviation = 0; ///< deviation: of the sample (n - 1)
   double median = 0;
-  double low = 0, high = 0; ///< interval of the true median in 95 of 100 experiments (order statistics);
-                            ///< with too few values: the extremes
+  double low = 0, high = 0;   ///< interval of the true median in 95 of 100 experiments (order statistics);
+                              ///< with too few values: the extremes
+  double least = 0, most = 0; ///< the extremes
 };
 Summary summarize(std::vector<double> values);
 
