@@ -1,7 +1,7 @@
 // uopscope bench show and compare: an experiment as a table with a plot, as JSON, as a page or in the window,
 // and better, worse or no difference between two.
 //
-//   DEV=CPU NOOPT=0  ····┃·      ·        every run is a mark; ━ is the interval of the median, ┃ the median
+//   DEV=CPU NOOPT=0  ●━●┃●━      ●        every run is a mark; ━ is the interval of the median, ┃ the median
 #include "app/cli/bench_command.h"
 #include "app/cli/output.h"
 #include "replay/experiment/bench_html.h"
@@ -31,7 +31,7 @@ std::string strip(const std::vector<double>& values, const Summary& s, double mo
   std::vector<std::string> cells(kStripWidth, " ");
   for (size_t k = at(s.low); k <= at(s.high); ++k) cells[k] = "━";
   for (double v : values)
-    if (std::string& cell = cells[at(v)]; cell == " ") cell = "·";
+    cells[at(v)] = "●";
   cells[at(s.median)] = "┃";
   return fmt::format("{}", fmt::join(cells, ""));
 }
@@ -51,7 +51,7 @@ void printPlot(const Measured& e, Metric metric) {
     if (!c.of(metric).empty())
       fmt::print("{:<{}}  {}\n", c.cell.name().substr(0, width), width,
                  strip(c.of(metric), c.summary(metric), most));
-  fmt::print("· a run, ━ the interval of the median, ┃ the median\n");
+  fmt::print("● a run, ━ the interval of the median, ┃ the median\n");
 }
 
 void printTable(const Measured& e) {

@@ -8,6 +8,7 @@
 #include "replay/compare/kernel_run.h"
 #include "replay/compare/recompile.h"
 #include "replay/record/corpus.h"
+#include "replay/compare/story_view.h"
 #include "replay/record/machine.h"
 #include "replay/record/story.h"
 
@@ -122,7 +123,8 @@ Searches searchCorpus(const std::string& path, const SearchCorpusOptions& o) {
       throw Error(ErrorKind::Runtime, "the search was stopped; nothing is written");
     const CorpusEntry& e = kernels[i];
     if (o.progress) o.progress(done, total, e.name);
-    SearchedKernel k{.number = i, .name = e.name, .device = e.device};
+    SearchedKernel k;
+    k.number = i, k.name = e.name, k.device = e.device;
     const Compilation input = corpus.load(e);
     try {
       k = kernelOf(Json::parse(isolated([&] { return searchOne(input, k, o.width); }, o.timeoutSeconds)));

@@ -104,6 +104,16 @@ void add(CellPairs& out, std::string name, const MeasuredCell& before, const Mea
     ++out.left;
 }
 
+bool hasOneProgram(const Measured& e) {
+  const std::string* program = nullptr;
+  for (const MeasuredCell& c : e.cells)
+    if (const auto at = c.cell.settings.find("program"); at != c.cell.settings.end()) {
+      if (program && *program != at->second) return false;
+      program = &at->second;
+    }
+  return true;
+}
+
 } // namespace
 
 std::string Measured::at(const std::string& key) const {
@@ -139,12 +149,19 @@ CellPairs pairsWithin(const Measured& experiment) {
 }
 
 CellPairs pairsBetween(const Measured& before, const Measured& after) {
+  // Two files of one program each are two builds: the program is then what is compared, and no setting.
+  const bool builds = hasOneProgram(before) && hasOneProgram(after);
+  auto settingsOf = [builds](const MeasuredCell& c) {
+    BenchSettings settings = c.cell.settings;
+    if (builds) settings.erase("program");
+    return settings;
+  };
   std::map<BenchSettings, const MeasuredCell*> bySettings;
-  for (const MeasuredCell& c : after.cells) bySettings.emplace(c.cell.settings, &c);
+  for (const MeasuredCell& c : after.cells) bySettings.emplace(settingsOf(c), &c);
   CellPairs out;
   for (const MeasuredCell& c : before.cells)
-    if (const auto other = bySettings.find(c.cell.settings); other != bySettings.end())
-      add(out, c.cell.name(), c, *other->second);
+    if (const auto other = bySettings.find(settingsOf(c)); other != bySettings.end())
+      add(out, BenchCell{0, other->first}.name(), c, *other->second);
   return out;
 }
 

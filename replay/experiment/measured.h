@@ -39,7 +39,8 @@ struct Measured {
 /// `stop` is asked now and then; where it answers true, reading ends with Error(Runtime).
 Measured measured(const std::string& path, const std::function<bool()>& stop = {});
 
-/// Two cells to compare: equal settings in two files, or two cells of one file that differ in one setting.
+/// Two cells to compare: equal settings in two files (the program is none where each file has one), or two cells of
+/// one file that differ in one setting.
 /// They point into the experiments that they come from.
 struct CellPair {
   std::string name; ///< the settings, or "NOOPT 0 to 1 (DEV=CPU)"

@@ -19,6 +19,7 @@ struct MadeExperiment {
     bool failing = false; ///< whether the last run of the first cell fails
     std::string machine = "a machine of the tests";
     std::string script = "samples/matmul.py";
+    std::string program; ///< a setting of all cells; empty: none
   };
   std::string path;
 
@@ -38,7 +39,9 @@ struct MadeExperiment {
                                              {"started", "2026-11-23 10:00:00 UTC"}});
     for (const char* device : {"CPU", "REF"})
       for (const char* noopt : {"0", "1"}) {
-        const int64_t cell = e.cell({{"DEV", device}, {"NOOPT", noopt}});
+        BenchSettings settings{{"DEV", device}, {"NOOPT", noopt}};
+        if (!o.program.empty()) settings["program"] = o.program;
+        const int64_t cell = e.cell(settings);
         const double ms = (device[0] == 'R' ? 300 : 100) + (noopt[0] == '1' ? 60 : 0);
         for (int round = 0; round <= o.runs; ++round) {
           BenchRun run{.cell = cell, .round = round, .place = round};

@@ -54,6 +54,15 @@ TEST_CASE("five per cent between two experiments are found, none are not, and ot
   CHECK(incomparable(a, c).find("machine") != std::string::npos);
 }
 
+TEST_CASE("files of two builds are compared although their programs differ") {
+  const MadeExperiment before({.program = "a/uopscope"}), after({.factor = 1.05, .program = "b/uopscope"});
+  const Measured a = measured(before.path), b = measured(after.path);
+  const CellPairs found = pairsBetween(a, b);
+  REQUIRE(found.pairs.size() == 4);
+  CHECK(found.pairs[0].name == "DEV=CPU NOOPT=0");
+  CHECK(compareMetric(found.pairs[0], Metric::Wall).verdict == Verdict::Slower);
+}
+
 TEST_CASE("pages of an experiment and of a comparison hold every cell, and text of the file is text") {
   const MadeExperiment file({.script = "<script>alert(1)</script>"}), after({.factor = 1.2});
   const Measured e = measured(file.path), other = measured(after.path);
