@@ -81,6 +81,7 @@ struct Attempt {
   std::shared_ptr<Program> program = {};
   std::string refusal = {};
   double seconds = std::numeric_limits<double>::infinity();
+  size_t number = 0; ///< in the order of consideration
 };
 
 std::string textOf(const std::vector<Opt>& opts) {
@@ -180,7 +181,7 @@ SearchResult search(UOp ast, Device& device, int width) {
   std::vector<Attempt> beam, round;
   auto consider = [&](KernelOptimizer s) {
     if (s.expandedSize() <= kMaxExpanded && seen.emplace(s.ast(), true).second)
-      round.push_back({std::move(s)});
+      round.push_back({.state = std::move(s), .number = seen.size()});
   };
   KernelOptimizer chosen = bare;
   {
@@ -209,9 +210,13 @@ SearchResult search(UOp ast, Device& device, int width) {
     if (n > 0 && best > kProgress * before) break;
     if (beam.size() > static_cast<size_t>(width)) beam.resize(static_cast<size_t>(width), Attempt{bare});
     ObserverScope unheard(nullptr);
-    for (const Attempt& c : beam)
-      for (const Opt& action : actionsFor(c.state)) {
-        KernelOptimizer changed = c.state;
+    // In an order that times do not decide, so that the same survivors give the same candidates.
+    std::vector<const Attempt*> survivors;
+    for (const Attempt& c : beam) survivors.push_back(&c);
+    std::ranges::sort(survivors, {}, [](const Attempt* c) { return c->number; });
+    for (const Attempt* survivor : survivors)
+      for (const Opt& action : actionsFor(survivor->state)) {
+        KernelOptimizer changed = survivor->state;
         try {
           changed.apply(action);
         } catch (const Error& e) {

@@ -46,10 +46,17 @@ bool isBytes(Metric metric) {
 }
 
 std::string amountText(Metric metric, double v) {
+  return amountText(metric, v, v);
+}
+
+std::string amountText(Metric metric, double v, double like) {
   if (isBytes(metric))
-    return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
-  if (v >= 1e9) return fmt::format("{:.3f} s", v / 1e9);
-  return v >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6) : fmt::format("{:.1f} µs", v / 1e3);
+    return like >= 1e9   ? fmt::format("{:.2f} GB", v / 1e9)
+           : like >= 1e6 ? fmt::format("{:.1f} MB", v / 1e6)
+                         : fmt::format("{:.1f} kB", v / 1e3);
+  return like >= 1e9   ? fmt::format("{:.3f} s", v / 1e9)
+         : like >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6)
+                       : fmt::format("{:.1f} µs", v / 1e3);
 }
 
 std::string BenchCell::name() const {

@@ -30,6 +30,8 @@ const char* metricName(Metric metric);
 bool isBytes(Metric metric);
 /// "1.23 ms", "45.6 µs", "120.4 MB".
 std::string amountText(Metric metric, double value);
+/// The same in the unit that `like` is written in, so that the numbers of an axis have one unit.
+std::string amountText(Metric metric, double value, double like);
 
 struct BenchRun {
   int64_t cell = 0;

@@ -11,26 +11,27 @@ Rectangle {
     readonly property bool pairs: experiment.comparing
     property int kernel: -1
     Connections { target: pane.experiment; function onDetailChanged() { pane.kernel = -1; } }
-    component Number: ULabel { mono: true; font.pixelSize: Theme.small; horizontalAlignment: Text.AlignRight; Layout.preferredWidth: Theme.px(74) }
+    component Number: ULabel { height: Theme.px(21); mono: true; font.pixelSize: Theme.small; horizontalAlignment: Text.AlignRight; Layout.preferredWidth: Theme.px(74) }
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
         PaneHeader { Layout.fillWidth: true; title: qsTr("All metrics") }
         Repeater {
             model: pane.experiment.facts
-            RowLayout {
+            Row {
                 id: fact
                 required property var modelData
+                readonly property bool brief: pane.pairs || pane.width < Theme.px(350)
+                readonly property real rest: (brief ? 0 : Theme.px(180)) + (pane.pairs ? Theme.px(82 + 66) : 0)
                 Layout.fillWidth: true
                 Layout.leftMargin: Theme.px(12)
                 Layout.rightMargin: Theme.px(12)
-                implicitHeight: Theme.px(22)
                 spacing: Theme.px(8)
-                ULabel { text: fact.modelData.name; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                Number { text: fact.modelData.before }
-                Number { visible: !pane.pairs; text: fact.modelData.interval; color: Theme.textMuted; Layout.preferredWidth: Theme.px(146) }
-                Number { visible: pane.pairs; text: fact.modelData.after || "" }
-                Number { visible: pane.pairs; text: fact.modelData.change || ""; Layout.preferredWidth: Theme.px(58); color: fact.modelData.tone === "worse" ? Theme.removed : fact.modelData.tone === "better" ? Theme.added : Theme.textMuted; font.weight: fact.modelData.tone ? Font.DemiBold : Font.Normal }
+                ULabel { width: Math.max(Theme.px(30), pane.width - Theme.px(24 + 82) - fact.rest); height: Theme.px(21); text: fact.modelData.name; color: Theme.textMuted; font.pixelSize: Theme.small }
+                Number { width: Theme.px(74); text: fact.modelData.before }
+                Number { visible: !fact.brief; width: Theme.px(172); text: fact.modelData.interval; color: Theme.textMuted }
+                Number { visible: pane.pairs; width: Theme.px(74); text: fact.modelData.after || "" }
+                Number { visible: pane.pairs; width: Theme.px(58); text: fact.modelData.change || ""; color: fact.modelData.tone === "worse" ? Theme.removed : fact.modelData.tone === "better" ? Theme.added : Theme.textMuted; font.weight: fact.modelData.tone ? Font.DemiBold : Font.Normal }
             }
         }
         Rectangle { Layout.fillWidth: true; Layout.topMargin: Theme.px(8); implicitHeight: 1; color: Theme.line }

@@ -17,7 +17,7 @@ Rectangle {
         function onUiAction(id) { if (id === "search") table.search(); }
     }
     readonly property string phase: experiment.state
-    onState_Changed: if (phase === "ready") Qt.callLater(table.focusRows)
+    onPhaseChanged: if (phase === "ready") Qt.callLater(table.focusRows)
     Component.onCompleted: if (phase === "ready") Qt.callLater(table.focusRows)
     ColumnLayout {
         visible: page.experiment.state === "working"

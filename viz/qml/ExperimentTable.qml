@@ -11,87 +11,96 @@ Rectangle {
     readonly property ExperimentRows model: Tools.experiment.rows
     readonly property bool pairs: model.comparing
     readonly property bool narrow: width < Theme.px(820)
-    readonly property real plotWidth: Math.max(Theme.px(150), width * (narrow ? 0.3 : 0.36))
+    // Widths of the columns: numbers have fixed ones, the plot takes what names of usual length leave.
+    readonly property real gap: Theme.px(10)
+    readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(150), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs ? Theme.px(104) : 0 })
+    readonly property real taken: { let sum = Theme.px(32) + gap; for (const name in wide) if (wide[name] > 0) sum += wide[name] + gap; return sum; }
+    readonly property real plotWidth: Math.max(Theme.px(110), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 90 : 190 : narrow ? 152 : 170)))
+    readonly property real nameWidth: Math.max(Theme.px(50), width - taken - plotWidth)
     function focusRows() { rows.forceActiveFocus(); }
     function search() { field.forceActiveFocus(); field.selectAll(); }
     function tone(name) { return name === "worse" ? Theme.removed : name === "better" ? Theme.added : Theme.textMuted; }
     function sign(name) { return name === "worse" ? "▲" : name === "better" ? "▼" : ""; }
-    component Cell: ULabel { property real wide: Theme.px(78); Layout.preferredWidth: wide; Layout.minimumWidth: wide; horizontalAlignment: Text.AlignRight; font.pixelSize: Theme.small; mono: true }
+    component Cell: ULabel { height: parent.height; visible: width > 0; horizontalAlignment: Text.AlignRight; font.pixelSize: Theme.small; mono: true }
     component Heading: Item {
         id: heading
         property string column: ""
         property string text: ""
-        property bool left: false
+        property bool leftward: false
         readonly property bool taken: pane.model.sort === column
         objectName: "experimentSort-" + column
-        Layout.preferredWidth: Theme.px(78)
-        Layout.minimumWidth: left ? Theme.px(60) : Layout.preferredWidth
-        implicitHeight: Theme.px(26)
-        ULabel { anchors.fill: parent; horizontalAlignment: heading.left ? Text.AlignLeft : Text.AlignRight; text: heading.text + (heading.taken ? (pane.model.descending ? " ↓" : " ↑") : ""); color: heading.taken || area.containsMouse ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
+        visible: width > 0
+        height: Theme.px(26)
+        ULabel { anchors.fill: parent; horizontalAlignment: heading.leftward ? Text.AlignLeft : Text.AlignRight; text: heading.text + (heading.taken ? (pane.model.descending ? " ↓" : " ↑") : ""); color: heading.taken || area.containsMouse ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
         UArea { id: area; anchors.fill: parent; name: qsTr("Sort by %1").arg(heading.text); onClicked: pane.model.sortBy(heading.column) }
     }
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
-        RowLayout {
+        Item {
             Layout.fillWidth: true
-            Layout.margins: Theme.px(8)
-            spacing: Theme.px(6)
+            implicitHeight: Theme.px(44)
             UField {
                 id: field
                 objectName: "experimentSearch"
-                hint: qsTr("Settings")
-                Layout.fillWidth: true
-                Layout.maximumWidth: Theme.px(260)
+                hint: qsTr("Search settings")
+                x: Theme.px(8)
+                anchors.verticalCenter: parent.verticalCenter
+                width: Math.min(Theme.px(240), parent.width * 0.26)
                 onTextChanged: pane.model.search = text
                 Keys.onEscapePressed: { if (text.length > 0) clear(); rows.forceActiveFocus(); }
                 Keys.onReturnPressed: rows.forceActiveFocus()
                 Connections { target: pane.model; function onChanged() { if (pane.model.search !== field.text) field.text = pane.model.search; } }
             }
-            Repeater {
-                model: pane.model.filters.length > 1 ? pane.model.filters : []
-                Rectangle {
-                    id: chip
-                    required property var modelData
-                    objectName: "experimentFilter-" + modelData.value
-                    readonly property bool taken: pane.model.filter === modelData.value
-                    implicitWidth: label.implicitWidth + Theme.px(16)
-                    implicitHeight: Theme.px(23)
-                    radius: height / 2
-                    color: taken ? Theme.selection : chipArea.containsMouse ? Theme.hover : Theme.raised
-                    border.color: taken ? Theme.accent : Theme.line
-                    ULabel { id: label; anchors.centerIn: parent; text: chip.modelData.text + " " + chip.modelData.count; color: chip.taken ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
-                    UArea { id: chipArea; anchors.fill: parent; radius: chip.radius; name: label.text; Accessible.role: Accessible.RadioButton; Accessible.checkable: true; Accessible.checked: chip.taken; onClicked: pane.model.filter = chip.modelData.value }
+            Row {
+                anchors.left: field.right
+                anchors.leftMargin: Theme.px(8)
+                anchors.verticalCenter: parent.verticalCenter
+                spacing: Theme.px(5)
+                Repeater {
+                    model: pane.model.filters.length > 1 ? pane.model.filters : []
+                    Rectangle {
+                        id: chip
+                        required property var modelData
+                        objectName: "experimentFilter-" + modelData.value
+                        readonly property bool taken: pane.model.filter === modelData.value
+                        implicitWidth: label.implicitWidth + Theme.px(16)
+                        implicitHeight: Theme.px(23)
+                        radius: height / 2
+                        color: taken ? Theme.selection : chipArea.containsMouse ? Theme.hover : Theme.raised
+                        border.color: taken ? Theme.accent : Theme.line
+                        ULabel { id: label; anchors.centerIn: parent; text: chip.modelData.text + " " + chip.modelData.count; color: chip.taken ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
+                        UArea { id: chipArea; anchors.fill: parent; radius: chip.radius; name: label.text; Accessible.role: Accessible.RadioButton; Accessible.checkable: true; Accessible.checked: chip.taken; onClicked: pane.model.filter = chip.modelData.value }
+                    }
                 }
             }
-            Item { Layout.fillWidth: true }
-            UButton { objectName: "experimentZero"; quiet: false; on: pane.model.fromZero; text: qsTr("Axis from 0"); tip: qsTr("Off: the axis begins at the smallest value, which shows small differences"); onClicked: pane.model.fromZero = !pane.model.fromZero }
+            UButton { objectName: "experimentZero"; anchors.right: parent.right; anchors.rightMargin: Theme.px(8); anchors.verticalCenter: parent.verticalCenter; quiet: false; on: pane.model.fromZero; text: qsTr("Axis from 0"); tip: qsTr("Off: the axis begins at the smallest value, which shows small differences"); onClicked: pane.model.fromZero = !pane.model.fromZero }
         }
         Rectangle { Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
-        RowLayout {
+        Row {
             Layout.fillWidth: true
             Layout.leftMargin: Theme.px(14)
-            Layout.rightMargin: Theme.px(18)
-            spacing: Theme.px(10)
-            Heading { left: true; column: "name"; text: pane.pairs ? qsTr("Pair") : qsTr("Cell"); Layout.fillWidth: true }
-            Heading { column: "median"; text: pane.pairs ? qsTr("before") : qsTr("median") }
-            Heading { visible: !pane.pairs; column: "interval"; text: qsTr("95 % interval"); Layout.preferredWidth: Theme.px(150) }
-            Heading { visible: !pane.pairs && !pane.narrow; column: "mean"; text: qsTr("mean") }
-            Heading { visible: !pane.pairs && !pane.narrow; column: "deviation"; text: qsTr("deviation") }
-            Heading { visible: !pane.pairs && !pane.narrow; column: "failed"; text: qsTr("failed"); Layout.preferredWidth: Theme.px(48) }
-            Heading { visible: pane.pairs; column: "after"; text: qsTr("after") }
-            Heading { visible: pane.pairs; column: "change"; text: qsTr("change"); Layout.preferredWidth: Theme.px(62) }
-            Heading { visible: pane.pairs && !pane.narrow; column: "p"; text: "p"; Layout.preferredWidth: Theme.px(62) }
-            Item { visible: pane.pairs; Layout.preferredWidth: Theme.px(104) }
+            spacing: pane.gap
+            Heading { leftward: true; column: "name"; text: pane.pairs ? qsTr("Pair") : qsTr("Cell"); width: pane.nameWidth }
+            Heading { column: "median"; text: pane.pairs ? qsTr("before") : qsTr("median"); width: pane.wide.median }
+            Heading { column: "interval"; text: qsTr("95 % interval"); width: pane.wide.interval }
+            Heading { column: "mean"; text: qsTr("mean"); width: pane.wide.mean }
+            Heading { column: "deviation"; text: qsTr("deviation"); width: pane.wide.deviation }
+            Heading { column: "failed"; text: qsTr("failed"); width: pane.wide.failed }
+            Heading { column: "after"; text: qsTr("after"); width: pane.wide.after }
+            Heading { column: "change"; text: qsTr("change"); width: pane.wide.change }
+            Heading { column: "p"; text: "p"; width: pane.wide.p }
+            Item { visible: width > 0; width: pane.wide.verdict; height: 1 }
             Item {
                 objectName: "experimentAxis"
-                Layout.preferredWidth: pane.plotWidth
-                implicitHeight: Theme.px(26)
+                width: pane.plotWidth
+                height: Theme.px(26)
                 Repeater {
                     model: pane.model.axis
                     ULabel {
                         required property string modelData
                         required property int index
+                        visible: index !== 1 || pane.plotWidth > Theme.px(220)
                         text: modelData
                         height: parent.height
                         x: (parent.width - width) * index / 2
@@ -140,24 +149,23 @@ Rectangle {
                 width: rows.width
                 height: pane.pairs ? Theme.px(44) : Theme.px(32)
                 Rectangle { visible: row.chosen; width: Theme.px(3); height: parent.height; color: Theme.accent }
-                RowLayout {
-                    anchors.fill: parent
-                    anchors.leftMargin: Theme.px(14)
-                    anchors.rightMargin: Theme.px(18)
-                    spacing: Theme.px(10)
-                    ULabel { text: row.name; elide: Text.ElideMiddle; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(60); font.weight: row.chosen ? Font.DemiBold : Font.Normal }
-                    Cell { text: row.median }
-                    Cell { visible: !pane.pairs; text: row.interval; wide: Theme.px(150) }
-                    Cell { visible: !pane.pairs && !pane.narrow; text: row.mean }
-                    Cell { visible: !pane.pairs && !pane.narrow; text: row.deviation }
-                    Cell { visible: !pane.pairs && !pane.narrow; text: row.failed > 0 ? row.failed : "–"; color: row.failed > 0 ? Theme.error : Theme.textFaint; wide: Theme.px(48) }
-                    Cell { visible: pane.pairs; text: row.after }
-                    Cell { visible: pane.pairs; text: row.change; wide: Theme.px(62); color: row.tone.length > 0 ? pane.tone(row.tone) : Theme.text }
-                    Cell { visible: pane.pairs && !pane.narrow; text: row.p; wide: Theme.px(62); color: Theme.textMuted }
-                    ULabel { visible: pane.pairs; text: (pane.sign(row.tone) + " " + row.verdict).trim(); color: pane.tone(row.tone); font.pixelSize: Theme.small; font.weight: row.tone.length > 0 ? Font.DemiBold : Font.Normal; Layout.preferredWidth: Theme.px(104) }
+                Row {
+                    x: Theme.px(14)
+                    height: parent.height
+                    spacing: pane.gap
+                    ULabel { width: pane.nameWidth; height: parent.height; text: row.name; elide: Text.ElideMiddle; font.weight: row.chosen ? Font.DemiBold : Font.Normal }
+                    Cell { width: pane.wide.median; text: row.median }
+                    Cell { width: pane.wide.interval; text: row.interval }
+                    Cell { width: pane.wide.mean; text: row.mean }
+                    Cell { width: pane.wide.deviation; text: row.deviation }
+                    Cell { width: pane.wide.failed; text: row.failed > 0 ? row.failed.toString() : "–"; color: row.failed > 0 ? Theme.error : Theme.textFaint }
+                    Cell { width: pane.wide.after; text: row.after }
+                    Cell { width: pane.wide.change; text: row.change; color: row.tone.length > 0 ? pane.tone(row.tone) : Theme.text }
+                    Cell { width: pane.wide.p; text: row.p; color: Theme.textMuted }
+                    Cell { width: pane.wide.verdict; horizontalAlignment: Text.AlignLeft; mono: false; text: (pane.sign(row.tone) + " " + row.verdict).trim(); color: pane.tone(row.tone); font.weight: row.tone.length > 0 ? Font.DemiBold : Font.Normal }
                     Item {
-                        Layout.preferredWidth: pane.plotWidth
-                        Layout.fillHeight: true
+                        width: pane.plotWidth
+                        height: parent.height
                         ExperimentStrip { strip: row.strip; tone: pane.pairs ? Theme.removed : Theme.accent; width: parent.width; height: pane.pairs ? parent.height / 2 - 1 : parent.height; y: pane.pairs ? 1 : 0 }
                         ExperimentStrip { visible: pane.pairs; strip: row.afterStrip; tone: Theme.added; width: parent.width; height: parent.height / 2 - 1; y: parent.height / 2 }
                     }

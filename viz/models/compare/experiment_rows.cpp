@@ -173,6 +173,7 @@ int ExperimentRows::count(Metric metric, Verdict verdict) const {
 }
 
 QStringList ExperimentRows::axis() const {
+  auto amountOf = [this](Metric metric, double v) { return text(amountText(metric, v, most_)); };
   return {fromZero_ ? QStringLiteral("0") : amountOf(metric_, least_),
           amountOf(metric_, (least_ + most_) / 2), amountOf(metric_, most_)};
 }
