@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace uopscope {
 
@@ -180,7 +181,7 @@ const char* verdictWord(Verdict verdict) {
 }
 
 std::string changeText(double ratio) {
-  return fmt::format("{:+.1f} %", (ratio - 1) * 100);
+  return std::isfinite(ratio) ? fmt::format("{:+.1f} %", (ratio - 1) * 100) : "from 0";
 }
 
 std::string incomparable(const Measured& before, const Measured& after) {

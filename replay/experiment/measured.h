@@ -59,7 +59,7 @@ CellPairs pairsBetween(const Measured& before, const Measured& after);
 Comparison compareMetric(const CellPair& pair, Metric metric);
 /// "better", "worse", "no difference", "too few runs"
 const char* verdictWord(Verdict verdict);
-/// "+5.2 %" of a ratio 1.052.
+/// "+5.2 %" of a ratio 1.052, "from 0" of an infinite one.
 std::string changeText(double ratio);
 /// A sentence about a difference of two files that makes times incomparable (another machine, script or
 /// arguments), or empty.

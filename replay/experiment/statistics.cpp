@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace uopscope {
@@ -104,12 +105,13 @@ Comparison compareSamples(const std::vector<double>& before, const std::vector<d
   std::vector<double> x = before, y = after;
   std::ranges::sort(x);
   std::ranges::sort(y);
-  c.ratio = medianOf(x) != 0 ? medianOf(y) / medianOf(x) : 1;
+  const double from = medianOf(x), to = medianOf(y);
+  c.ratio = from == to ? 1 : from != 0 ? to / from : std::numeric_limits<double>::infinity();
   if (x.size() < kFewest || y.size() < kFewest) return c;
   c.p = mannWhitney(x, y);
   c.verdict = c.p >= kSignificant ? Verdict::NoDifference
-              : c.ratio > 1       ? Verdict::Slower
-              : c.ratio < 1       ? Verdict::Faster
+              : to > from         ? Verdict::Slower
+              : to < from         ? Verdict::Faster
                                   : Verdict::NoDifference;
   return c;
 }

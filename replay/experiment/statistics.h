@@ -22,7 +22,7 @@ enum class Verdict { NoDifference, Faster, Slower, TooFew };
 struct Comparison {
   Verdict verdict = Verdict::TooFew;
   double p = 1;     ///< result of the two-sided Mann-Whitney U test
-  double ratio = 1; ///< median of after divided by median of before
+  double ratio = 1; ///< median of after divided by median of before; infinite where that is 0
 };
 /// Claims a difference where the Mann-Whitney U test gives p < 0.01. With fewer than five values on a side it
 /// claims nothing. "Slower" means that `after` has the larger values.

@@ -22,7 +22,7 @@ Json steady(const Json& kernel) {
 struct Searched {
   Folder f;
   std::string script = f.file("model.py", kScript), corpus = f.file("model.uopcorpus");
-  std::string cache = "XDG_CACHE_HOME=" + f.file("cache");
+  std::string cache = "CCACHE=1 XDG_CACHE_HOME=" + f.file("cache");
 
   Searched() { REQUIRE(call(f, {"replay", "capture", "-q", script, "-o", corpus}).code == 0); }
   std::string search(const std::string& part) {

@@ -69,11 +69,26 @@ TEST_CASE("pages of an experiment and of a comparison hold every cell, and text 
   for (const std::string& page : {benchPage(e), comparisonPage(e, &other, pairsBetween(e, other)),
                                   comparisonPage(e, nullptr, pairsWithin(e))}) {
     CHECK(page.find("<script>") == std::string::npos);
-    CHECK(page.find("DEV=REF NOOPT=1") != std::string::npos);
+    CHECK(page.find("DEV=REF") != std::string::npos);
     CHECK(page.find("<svg") != std::string::npos);
     CHECK(page.find("http") == std::string::npos);
   }
   CHECK(comparisonPage(e, &other, pairsBetween(e, other)).find("worse") != std::string::npos);
+}
+
+TEST_CASE("files of the first format are read, and newer ones are refused") {
+  const MadeExperiment file;
+  CHECK_FALSE(measured(file.path).cells[0].captured);
+  auto make = [&](const char* sql) { Database::openForWriting(file.path).execute(sql); };
+  make("INSERT INTO compilations VALUES (1, x'00')");
+  CHECK(measured(file.path).cells[0].captured);
+  make("DROP TABLE compilations");
+  make("PRAGMA user_version = 1");
+  const Measured old = measured(file.path);
+  CHECK(old.cells.size() == 4);
+  CHECK_FALSE(old.cells[0].captured);
+  make("PRAGMA user_version = 99");
+  CHECK_THROWS_AS(measured(file.path), Error);
 }
 
 TEST_CASE("settings nested without end, runs of no cell and a foreign table are an error or are left out") {
