@@ -171,7 +171,7 @@ int mergeBench(const BenchArguments& a) {
   return kFine;
 }
 
-/// Writes the corpus of a cell, for `replay`, `story`, `whatif` and `search`.
+/// Writes the corpus of a cell, for `replay`, `whatif` and `search`.
 int benchKernels(const BenchArguments& a) {
   refuseExisting(a.output, a);
   const Experiment e = Experiment::open(a.file);
@@ -246,7 +246,7 @@ void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   compare->callback([&] { code = compareBench(a); });
   CLI::App* kernels = bench->add_subcommand(
       "kernels",
-      "the compilations of a cell, with stories and IR, as a corpus for `replay`, `story`, `search`");
+      "the compilations of a cell, with stories and IR, as a corpus for `replay`, `whatif`, `search`");
   kernels->add_option("FILE", a.file, "a .uopbench file")->required();
   kernels->add_option("--cell", a.cell, "its settings as `bench show` prints them (default: the first cell)");
   kernels->add_option("-o,--output", a.output, "a .uopcorpus file")->required();

@@ -51,7 +51,7 @@ TEST_CASE(
   const Result r = call(f, {"bench", "kernels", whole, "--cell", "NOOPT=1", "-o", corpus});
   CHECK_MESSAGE(r.code == 0, r.err);
   REQUIRE(call(f, {"bench", "kernels", whole, "-o", other}).code == 0);
-  CHECK(call(f, {"story", corpus, "1"}).code == 0);
+  CHECK(call(f, {"replay", "show", corpus, "1", "--what", "story"}).code == 0);
   const Result diff = call(f, {"replay", "diff", other, corpus});
   CHECK(diff.out.find("NOOPT") != std::string::npos);                  // the setting that differs comes first
   CHECK(call(f, {"bench", "kernels", whole, "-o", corpus}).code == 2); // is there
