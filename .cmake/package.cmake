@@ -2,6 +2,16 @@
 # completions. `cpack -G DEB` in the build folder makes a .deb whose libraries are found by dpkg-shlibdeps.
 include(GNUInstallDirs)
 
+if(SKBUILD)
+  # A wheel (engine/python/pyproject.toml): the names of tinygrad stay out of the way until uopscope.as_tinygrad() asks for them.
+  install(TARGETS _uopscope LIBRARY DESTINATION . COMPONENT python)
+  install(DIRECTORY engine/python/uopscope DESTINATION . COMPONENT python FILES_MATCHING PATTERN "*.py")
+  install(DIRECTORY engine/python/tinygrad DESTINATION uopscope/names COMPONENT python FILES_MATCHING PATTERN "*.py")
+endif()
+if(NOT UOPSCOPE_PROGRAM)
+  return()
+endif()
+
 install(TARGETS uopscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS uopscope_graphviz RUNTIME DESTINATION lib/uopscope)
 install(FILES app/package/uopscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
@@ -10,12 +20,7 @@ install(FILES app/package/uopscope.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icon
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/uopscope)
 install(DIRECTORY docs/guide docs/lessons samples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/uopscope
   PATTERN "__pycache__" EXCLUDE PATTERN "*.cpp" EXCLUDE)
-if(TARGET _uopscope AND SKBUILD)
-  # A wheel (engine/python/pyproject.toml): the names of tinygrad stay out of the way until uopscope.as_tinygrad() asks for them.
-  install(TARGETS _uopscope LIBRARY DESTINATION . COMPONENT python)
-  install(DIRECTORY engine/python/uopscope DESTINATION . COMPONENT python FILES_MATCHING PATTERN "*.py")
-  install(DIRECTORY engine/python/tinygrad DESTINATION uopscope/names COMPONENT python FILES_MATCHING PATTERN "*.py")
-elseif(TARGET _uopscope)
+if(TARGET _uopscope)
   # Python finds it with: PYTHONPATH=/usr/lib/uopscope/python python3 -c "import tinygrad"
   install(TARGETS _uopscope LIBRARY DESTINATION lib/uopscope/python)
   install(DIRECTORY engine/python/tinygrad engine/python/uopscope DESTINATION lib/uopscope/python

@@ -1,14 +1,14 @@
-// uopscope bench run|show|compare|merge: measures a script under a matrix of settings, in turn, and compares
-// two such experiments by a named test.
+// uopscope bench run and merge: measures a script under a matrix of settings, in turn; and the options of
+// every sub-verb of bench.
 #include "app/cli/bench_command.h"
 
 #include "app/cli/output.h"
 #include "app/cli/part.h"
-#include "replay/experiment/bench_html.h"
+#include "replay/compare/stored_compilations.h"
 #include "replay/experiment/run_script.h"
-#include "replay/experiment/statistics.h"
 #include "replay/record/machine.h"
 #include "replay/record/story.h"
+#include "replay/schema/reading_guard.h"
 #include "replay/schema/schema.h"
 
 #include <fmt/chrono.h>
@@ -104,6 +104,16 @@ void refuseExisting(const std::string& output, const BenchArguments& a) {
                 fmt::format("{}: exists; give another name to -o, or --overwrite to replace it", output));
 }
 
+void keepCompilations(Experiment& e, int64_t cell, const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) || fs::file_size(path, ignored) == 0)
+    return; // no program of ours, or no kernel
+  Corpus::append(path).pack();
+  if (fs::file_size(path, ignored) > kMostValueBytes) return; // no file of that size is read again
+  std::ifstream in(path, std::ios::binary);
+  e.keepCompilations(cell, std::string((std::istreambuf_iterator<char>(in)), {}));
+}
+
 int runBench(const BenchArguments& a) {
   const std::vector<BenchSettings> cells = matrixOf(a);
   const Part part = partOf(a.part);
@@ -127,8 +137,14 @@ int runBench(const BenchArguments& a) {
       if (!a.quiet && isatty(2))
         fmt::print(stderr, "\r\x1b[Krun {} of {}  {}", place, total, BenchCell{0, cells[k]}.name());
       const auto program = cells[k].find("program");
-      BenchRun run = runScriptOnce(
-          {program == cells[k].end() ? self : program->second, a.script, a.arguments, cells[k], a.timeout});
+      ScriptRun asked{
+          program == cells[k].end() ? self : program->second, a.script, a.arguments, cells[k], a.timeout, {}};
+      // The first warm-up run of a cell keeps stories, IR and sources. One part keeps them for all.
+      std::optional<TemporaryFile> corpus;
+      if (round == 1 - a.warmup && round <= 0 && part.index == 0)
+        asked.corpus = corpus.emplace(".uopcorpus").path();
+      BenchRun run = runScriptOnce(asked);
+      if (corpus) keepCompilations(e, ids[k], corpus->path());
       run.cell = ids[k];
       run.round = round;
       run.place = place;
@@ -139,138 +155,6 @@ int runBench(const BenchArguments& a) {
   if (!a.quiet && isatty(2)) fmt::print(stderr, "\r\x1b[K");
   if (!a.quiet) fmt::print("{}: {} cells, {} runs, {} failed\n", output, cells.size(), place, failed);
   return failed ? kFailed : kFine;
-}
-
-nlohmann::json jsonOf(const Summary& s) {
-  return {{"count", s.count},   {"mean", s.mean}, {"deviation", s.deviation},
-          {"median", s.median}, {"low", s.low},   {"high", s.high}};
-}
-
-int showBench(const BenchArguments& a) {
-  Experiment e = Experiment::open(a.file);
-  if (!a.html.empty()) {
-    std::ofstream out(a.html, std::ios::trunc);
-    out << benchPage(e);
-    out.close();
-    if (!out) throw Error(ErrorKind::File, fmt::format("{}: cannot be written", a.html));
-    if (!a.quiet) fmt::print("{}\n", a.html);
-    return kFine;
-  }
-  if (a.json) {
-    Json out{{"meta", e.meta()}, {"cells", Json::array()}};
-    for (const BenchCell& c : e.cells()) {
-      Json cell{{"settings", c.settings}};
-      for (Metric metric : kMetrics)
-        if (auto values = e.values(c.id, metric); !values.empty())
-          cell[metricName(metric)] = jsonOf(summarize(values));
-      cell["failed"] = e.failures(c.id).first;
-      out["cells"].push_back(cell);
-    }
-    printJson(out);
-    return kFine;
-  }
-  fmt::print("{}  {}\n{} runs of each cell, {} to warm up, seed {}; median and its 95 % interval\n\n",
-             e.meta("script"), e.meta("machine"), e.meta("repeat"), e.meta("warmup"), e.meta("seed"));
-  Table table({"cell", "wall", "interval", "kernels", "compile", "search", "peak", "launches", "failed"});
-  for (const BenchCell& c : e.cells()) {
-    auto median = [&](Metric metric) {
-      std::vector<double> values = e.values(c.id, metric);
-      return values.empty() ? std::string("-") : amountText(metric, summarize(values).median);
-    };
-    const Summary wall = summarize(e.values(c.id, Metric::Wall));
-    const auto counts = e.kernelsAndLaunches(c.id);
-    table.add({c.name(), median(Metric::Wall),
-               wall.count ? fmt::format("{} to {}", amountText(Metric::Wall, wall.low),
-                                        amountText(Metric::Wall, wall.high))
-                          : "-",
-               median(Metric::Kernel), median(Metric::Compile), median(Metric::Search), median(Metric::Peak),
-               counts ? grouped(counts->second) : "-", std::to_string(e.failures(c.id).first)});
-  }
-  table.print();
-  for (const BenchCell& c : e.cells())
-    if (auto [failed, output] = e.failures(c.id); failed)
-      fmt::print("\n{}: {} runs failed; the end of the first one's output:\n{}\n", c.name(), failed, output);
-  return kFine;
-}
-
-/// A pair of cells to compare: equal settings in two files, or two cells of one file that differ in one
-/// setting.
-struct Pair {
-  std::string name;
-  const Experiment* before;
-  int64_t beforeCell;
-  const Experiment* after;
-  int64_t afterCell;
-};
-
-std::vector<Pair> pairsWithin(const Experiment& e) {
-  std::vector<Pair> pairs;
-  const std::vector<BenchCell> cells = e.cells();
-  for (size_t i = 0; i < cells.size(); ++i)
-    for (size_t k = i + 1; k < cells.size(); ++k) {
-      std::string differs;
-      int count = 0;
-      for (const auto& [name, value] : cells[i].settings) {
-        const auto other = cells[k].settings.find(name);
-        if (other == cells[k].settings.end() || other->second == value) continue;
-        ++count;
-        differs = fmt::format("{} {} to {}", name, value, other->second);
-      }
-      if (count == 1) pairs.push_back({differs, &e, cells[i].id, &e, cells[k].id});
-    }
-  return pairs;
-}
-
-int compareBench(const BenchArguments& a) {
-  Experiment first = Experiment::open(a.file);
-  std::optional<Experiment> second;
-  std::vector<Pair> pairs;
-  if (a.other.empty()) {
-    pairs = pairsWithin(first);
-    if (pairs.empty())
-      throw Error(ErrorKind::Value,
-                  fmt::format("{}: no two cells differ in one setting; give another experiment", a.file));
-  } else {
-    second = Experiment::open(a.other);
-    for (const BenchCell& x : first.cells())
-      for (const BenchCell& y : second->cells())
-        if (x.settings == y.settings) pairs.push_back({x.name(), &first, x.id, &*second, y.id});
-    if (pairs.empty())
-      throw Error(ErrorKind::Value, fmt::format("{} and {} have no cell of equal settings", a.file, a.other));
-  }
-  Json out = Json::array();
-  Table table({"cell", "metric", "before", "after", "change", "p", "verdict"});
-  bool slower = false;
-  for (const Pair& pair : pairs)
-    for (Metric metric : kMetrics) {
-      const std::vector<double> before = pair.before->values(pair.beforeCell, metric),
-                                after = pair.after->values(pair.afterCell, metric);
-      if (before.empty() || after.empty()) continue;
-      const Comparison c = compareSamples(before, after);
-      const char* verdict = c.verdict == Verdict::Slower   ? "worse"
-                            : c.verdict == Verdict::Faster ? "better"
-                            : c.verdict == Verdict::TooFew ? "too few runs"
-                                                           : "no difference";
-      slower |= c.verdict == Verdict::Slower && metric == Metric::Wall;
-      const double x = summarize(before).median, y = summarize(after).median;
-      out.push_back({{"cell", pair.name},
-                     {"metric", metricName(metric)},
-                     {"before", x},
-                     {"after", y},
-                     {"ratio", c.ratio},
-                     {"p", c.p},
-                     {"verdict", verdict}});
-      table.add({pair.name, metricName(metric), amountText(metric, x), amountText(metric, y),
-                 fmt::format("{:+.1f} %", (c.ratio - 1) * 100), fmt::format("{:.2g}", c.p), verdict});
-    }
-  if (a.json) {
-    printJson(out);
-  } else {
-    table.print();
-    fmt::print("change: after minus before, of the medians; verdict by the two-sided Mann-Whitney U test, p "
-               "< 0.01\n");
-  }
-  return slower ? kFailed : kFine;
 }
 
 int mergeBench(const BenchArguments& a) {
@@ -285,6 +169,32 @@ int mergeBench(const BenchArguments& a) {
   for (const std::string& file : a.files) whole.merge(Experiment::open(file));
   if (!a.quiet) fmt::print("{}: {} parts\n", a.output, a.files.size());
   return kFine;
+}
+
+/// Writes the corpus of a cell, for `replay`, `whatif` and `search`.
+int benchKernels(const BenchArguments& a) {
+  refuseExisting(a.output, a);
+  const Experiment e = Experiment::open(a.file);
+  std::vector<std::string> names;
+  for (const BenchCell& c : e.cells()) {
+    names.push_back(c.name());
+    if (!a.cell.empty() && c.name() != a.cell) continue;
+    const auto corpus = e.compilations(c.id);
+    if (!corpus)
+      throw Error(ErrorKind::Value,
+                  fmt::format("{}: the cell \"{}\" has no compilations; `bench run` keeps those of "
+                              "the first warm-up run of programs that are uopscope",
+                              a.file, c.name()));
+    std::ofstream out(a.output, std::ios::binary | std::ios::trunc);
+    out << *corpus;
+    out.close();
+    if (!out) throw Error(ErrorKind::File, fmt::format("{}: cannot be written", a.output));
+    if (!a.quiet)
+      fmt::print("{}: {} compilations of {}\n", a.output, Corpus::open(a.output).entries().size(), c.name());
+    return kFine;
+  }
+  throw Error(ErrorKind::Value, fmt::format("{}: has no cell \"{}\"; its cells are: {}", a.file, a.cell,
+                                            fmt::join(names, ", ")));
 }
 
 } // namespace
@@ -321,14 +231,27 @@ void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   show->add_option("FILE", a.file, "a .uopbench file")->required();
   show->add_option("--html", a.html, "write a page with plots to this file");
   show->add_flag("--json", a.json, "JSON instead of text");
+  show->add_flag("--open", a.open, "in the window");
+  show->add_option("--screenshot", a.screenshot, "the page of --open as a PNG; needs no display");
   show->callback([&] { code = showBench(a); });
   CLI::App* compare = bench->add_subcommand(
       "compare", "better, worse or no difference: two experiments, or the cells of one");
   compare->add_option("FILE", a.file, "a .uopbench file")->required();
   compare->add_option("OTHER", a.other, "another; without it, cells of FILE that differ in one setting");
   compare->add_flag("--json", a.json, "JSON instead of text");
+  compare->add_option("--html", a.html, "write a page with plots to this file");
+  compare->add_flag("--open", a.open, "in the window");
+  compare->add_option("--screenshot", a.screenshot, "the page of --open as a PNG; needs no display");
   compare->footer("Exit code 1 if the wall time of a cell is worse.");
   compare->callback([&] { code = compareBench(a); });
+  CLI::App* kernels = bench->add_subcommand(
+      "kernels",
+      "the compilations of a cell, with stories and IR, as a corpus for `replay`, `whatif`, `search`");
+  kernels->add_option("FILE", a.file, "a .uopbench file")->required();
+  kernels->add_option("--cell", a.cell, "its settings as `bench show` prints them (default: the first cell)");
+  kernels->add_option("-o,--output", a.output, "a .uopcorpus file")->required();
+  kernels->add_flag("--overwrite", a.overwrite, "replace a file that is there");
+  kernels->callback([&] { code = benchKernels(a); });
   CLI::App* merge = bench->add_subcommand("merge", "the parts of an experiment as one");
   merge->add_option("PARTS", a.files, ".uopbench files made with --part")->required();
   merge->add_option("-o,--output", a.output, "the whole")->required();

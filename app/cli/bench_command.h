@@ -15,11 +15,17 @@ struct BenchArguments {
   int repeat = 10, warmup = 1;
   unsigned seed = 0;
   double timeout = 0;
-  bool json = false, quiet = false, overwrite = false;
+  bool json = false, quiet = false, overwrite = false, open = false;
+  std::string screenshot, cell;
 };
 
-/// Adds the verb and its sub-verbs (run, show, compare, merge); `code` receives the exit code of the sub-verb
+/// Adds the verb and its sub-verbs (run, show, compare, kernels, merge); `code` receives the exit code of the sub-verb
 /// that runs.
 void addBenchVerb(CLI::App& app, BenchArguments& arguments, int& code);
+
+/// An experiment as table and plot, JSON, a page, or in the window.
+int showBench(const BenchArguments& arguments);
+/// Two experiments, or the cells of one, by the Mann-Whitney test.
+int compareBench(const BenchArguments& arguments);
 
 } // namespace uopscope::cli

@@ -3,6 +3,7 @@
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/safe_output.h"
+#include "app/cli/search_command.h"
 #include "app/cli/teach_command.h"
 #include "app/cli/verbs.h"
 #include "replay/schema/schema.h"
@@ -41,9 +42,9 @@ Exit codes: 0 fine, 1 a difference or a failure, 2 wrong usage or input, 130 int
 )";
 
 const std::vector<std::string> kVerbs = {
-    "open",   "record", "run",    "python",  "ls",    "show",     "stats",  "why",     "query",
-    "export", "replay", "diff",   "compare", "check", "prove",    "import", "bench",   "completion",
-    "story",  "whatif", "bisect", "values",  "rule",  "roofline", "lesson", "campaign"};
+    "open",   "record", "run",    "python",  "ls",    "show",     "stats",  "why",      "query",
+    "export", "replay", "diff",   "compare", "check", "prove",    "import", "bench",    "completion",
+    "story",  "whatif", "bisect", "values",  "rule",  "roofline", "lesson", "campaign", "search"};
 
 /// Verbs whose arguments are read by a script.
 const std::set<std::string> kPassedOn = {"run", "python", "campaign"};
@@ -147,7 +148,10 @@ int dispatch(int argc, char** argv) {
   addTeachVerbs(app, teachArguments, o.code);
   BenchArguments benchArguments;
   addBenchVerb(app, benchArguments, o.code);
-  app.add_subcommand("campaign", "work for several machines: replays, experiments and fuzzing in parts");
+  SearchArguments searchArguments;
+  addSearchVerb(app, searchArguments, o.code);
+  app.add_subcommand("campaign",
+                     "work for several machines: replays, experiments, searches and fuzzing in parts");
   addOtherVerbs(app, o);
 
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);

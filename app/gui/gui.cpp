@@ -48,8 +48,8 @@ bool hasDrawn(const QQuickItem* item) {
 
 /// Whether nothing is outstanding and every visible canvas has drawn the current state.
 bool isSettled(QQuickWindow& window, Session& session, Tools& tools) {
-  return session.settled() && tools.replay()->settled() && !tools.whatIf()->busy() &&
-         hasDrawn(window.contentItem());
+  return session.settled() && tools.replay()->settled() && tools.experiment()->settled() &&
+         !tools.whatIf()->busy() && hasDrawn(window.contentItem());
 }
 
 /// Waits until the state that the options name is drawn. Returns 0, or 2 where the link leads nowhere.
@@ -144,8 +144,10 @@ int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const W
       say(session.errorText());
     return 2;
   }
-  for (const auto& [state, problem] : {std::pair(session.state(), session.errorText()),
-                                       std::pair(tools.replay()->state(), tools.replay()->errorText())})
+  for (const auto& [state, problem] :
+       {std::pair(session.state(), session.errorText()),
+        std::pair(tools.replay()->state(), tools.replay()->errorText()),
+        std::pair(tools.experiment()->state(), tools.experiment()->errorText())})
     if (state == QLatin1String("error")) {
       say(problem);
       return 2;
@@ -208,8 +210,12 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   if (!options.compare.empty()) {
     QStringList files;
     for (const std::string& file : options.compare) files << QString::fromStdString(file);
-    tools.replay()->setIgnoreNames(options.ignoreNames);
-    tools.replay()->openFiles(files);
+    if (files.front().endsWith(QLatin1String(".uopbench"))) {
+      tools.experiment()->openFiles(files);
+    } else {
+      tools.replay()->setIgnoreNames(options.ignoreNames);
+      tools.replay()->openFiles(files);
+    }
   }
   if (screenshot) return takeScreenshot(*window, session, tools, options);
   return QGuiApplication::exec();

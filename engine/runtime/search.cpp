@@ -81,27 +81,8 @@ struct Attempt {
   std::shared_ptr<Program> program = {};
   std::string refusal = {};
   double seconds = std::numeric_limits<double>::infinity();
+  size_t number = 0; ///< in the order of consideration
 };
-
-/// Opts in the form stored on disk: [[op, axis, amounts ...] ...].
-std::string packed(const std::vector<Opt>& opts) {
-  auto list = nlohmann::json::array();
-  for (const Opt& o : opts) list.push_back({optOpName(o.op), o.axis, o.arg});
-  return list.dump();
-}
-std::optional<std::vector<Opt>> unpacked(const std::string& text) {
-  try {
-    std::vector<Opt> opts;
-    for (const auto& o : nlohmann::json::parse(text)) {
-      auto op = optOpFromName(o.at(0).get<std::string>());
-      if (!op) return {};
-      opts.push_back({*op, o.at(1).get<int>(), o.at(2).get<std::vector<int64_t>>()});
-    }
-    return opts;
-  } catch (const nlohmann::json::exception&) {
-    return {}; // written by a different version: search again
-  }
-}
 
 std::string textOf(const std::vector<Opt>& opts) {
   auto list = nlohmann::json::array();
@@ -186,7 +167,8 @@ void tell(const Attempt& c) {
     fmt::print("BEAM {:>12} {}\n", ran ? fmt::format("{:.2f} us", c.seconds * 1e6) : "refused", opts);
 }
 
-std::vector<Opt> search(UOp ast, Device& device, int width) {
+SearchResult search(UOp ast, Device& device, int width) {
+  SearchResult result;
   const Target& target = device.renderer().target();
   Bench bench(ast, device);
   KernelOptimizer bare = [&] {
@@ -199,7 +181,7 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
   std::vector<Attempt> beam, round;
   auto consider = [&](KernelOptimizer s) {
     if (s.expandedSize() <= kMaxExpanded && seen.emplace(s.ast(), true).second)
-      round.push_back({std::move(s)});
+      round.push_back({.state = std::move(s), .number = seen.size()});
   };
   KernelOptimizer chosen = bare;
   {
@@ -216,6 +198,9 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
       if (c.refusal.empty()) c.seconds = bench.time(c.lowered, *c.program, best);
       best = std::min(best, c.seconds);
       tell(c);
+      const bool ran = c.refusal.empty();
+      result.candidates.push_back(
+          {c.state.applied(), n, ran ? static_cast<int64_t>(c.seconds * 1e9) : -1, c.refusal});
       c.program = {};
       c.lowered = {};
     }
@@ -225,9 +210,13 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
     if (n > 0 && best > kProgress * before) break;
     if (beam.size() > static_cast<size_t>(width)) beam.resize(static_cast<size_t>(width), Attempt{bare});
     ObserverScope unheard(nullptr);
-    for (const Attempt& c : beam)
-      for (const Opt& action : actionsFor(c.state)) {
-        KernelOptimizer changed = c.state;
+    // In an order that times do not decide, so that the same survivors give the same candidates.
+    std::vector<const Attempt*> survivors;
+    for (const Attempt& c : beam) survivors.push_back(&c);
+    std::ranges::sort(survivors, {}, [](const Attempt* c) { return c->number; });
+    for (const Attempt* survivor : survivors)
+      for (const Opt& action : actionsFor(survivor->state)) {
+        KernelOptimizer changed = survivor->state;
         try {
           changed.apply(action);
         } catch (const Error& e) {
@@ -237,10 +226,52 @@ std::vector<Opt> search(UOp ast, Device& device, int width) {
         consider(std::move(changed));
       }
   }
-  return beam.front().state.applied();
+  result.best = beam.front().state.applied();
+  return result;
+}
+
+std::string keyOf(const std::string& content, Device& device, int width) {
+  const Target& target = device.renderer().target();
+  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={}\n{}\n{}", content, width, target.device,
+                     target.suffix, target.globalMax[0], vars::nolocals.value(), vars::tc.value(),
+                     buildIdentity(), processor().name + hostIdentity());
+}
+
+/// Opts may have been kept from anybody's file: those that do not fit the kernel count as none.
+bool fits(UOp ast, Device& device, const std::vector<Opt>& opts) {
+  ObserverScope unheard(nullptr);
+  const Target& target = device.renderer().target();
+  try {
+    KernelOptimizer s(readyForOpts(ast, target), target);
+    s.loopsToGlobal();
+    for (const Opt& o : opts) s.apply(o);
+    return s.expandedSize() <= kMaxExpanded;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 } // namespace
+
+std::string packOpts(const std::vector<Opt>& opts) {
+  auto list = nlohmann::json::array();
+  for (const Opt& o : opts) list.push_back({optOpName(o.op), o.axis, o.arg});
+  return list.dump();
+}
+
+std::optional<std::vector<Opt>> unpackOpts(const std::string& text) {
+  try {
+    std::vector<Opt> opts;
+    for (const auto& o : nlohmann::json::parse(text)) {
+      auto op = optOpFromName(o.at(0).get<std::string>());
+      if (!op) return {};
+      opts.push_back({*op, o.at(1).get<int>(), o.at(2).get<std::vector<int64_t>>()});
+    }
+    return opts;
+  } catch (const nlohmann::json::exception&) {
+    return {}; // written by a different version: search again
+  }
+}
 
 UOp withOpts(UOp ast, std::vector<Opt> opts) {
   KernelInfo info;
@@ -257,22 +288,36 @@ bool wantsSearch(UOp ast, Device& device) {
   return !info.hasOptsToApply && info.appliedOpts.empty();
 }
 
+std::string searchContent(UOp ast) {
+  Pool pool;
+  PoolScope scope(pool);
+  const auto [a, b] = pool.import(ast).key();
+  return fmt::format("{:016x}{:016x}", a, b);
+}
+
+SearchResult searchAnew(UOp ast, Device& device, int width) {
+  Pool pool;
+  PoolScope scope(pool);
+  return search(pool.import(ast), device, width);
+}
+
+bool keepSearched(const std::string& content, Device& device, int width, const std::vector<Opt>& opts) {
+  DiskCache* cache = DiskCache::named("beam");
+  if (cache) cache->store(keyOf(content, device, width), packOpts(opts));
+  return cache != nullptr;
+}
+
 std::vector<Opt> searchOpts(UOp ast, Device& device, int width) {
   Pool pool;
   PoolScope scope(pool);
   UOp mine = pool.import(ast);
-  auto [a, b] = mine.key();
-  const Target& target = device.renderer().target();
-  std::string key =
-      fmt::format("{:016x}{:016x} BEAM={} {} {} cores={} NOLOCALS={} TC={}\n{}\n{}", a, b, width,
-                  target.device, target.suffix, target.globalMax[0], vars::nolocals.value(), vars::tc.value(),
-                  buildIdentity(), processor().name + hostIdentity());
+  const std::string content = searchContent(mine);
   DiskCache* cache = vars::ignoreBeamCache ? nullptr : DiskCache::named("beam");
   if (cache)
-    if (auto kept = cache->find(key))
-      if (auto opts = unpacked(*kept)) return *opts;
-  std::vector<Opt> found = search(mine, device, width);
-  if (cache) cache->store(key, packed(found));
+    if (auto kept = cache->find(keyOf(content, device, width)))
+      if (auto opts = unpackOpts(*kept); opts && fits(mine, device, *opts)) return *opts;
+  std::vector<Opt> found = search(mine, device, width).best;
+  if (cache) keepSearched(content, device, width, found);
   return found;
 }
 

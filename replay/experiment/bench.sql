@@ -1,6 +1,6 @@
 -- An experiment (.uopbench): one script under a matrix of settings, each cell run several times in turn.
 PRAGMA application_id = 0x554f4245;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID; -- script, machine, build, seed, times
 
@@ -23,6 +23,12 @@ CREATE TABLE run (
   schedule_ns INTEGER, compile_ns INTEGER, search_ns INTEGER, kernel_ns INTEGER,
   kernels INTEGER, launches INTEGER, device_bytes INTEGER, -- peak of buffers
   output TEXT NOT NULL        -- the end of stdout and stderr
+) STRICT;
+
+-- Every compilation of a cell, of its first warm-up run: stories, IR, sources. New in version 2.
+CREATE TABLE compilations (
+  cell INTEGER PRIMARY KEY,
+  corpus BLOB NOT NULL -- a .uopcorpus file, as `bench kernels` writes it
 ) STRICT;
 
 -- Kernels of a cell, from its first counted run.

@@ -1,11 +1,13 @@
-// Writes an experiment as one HTML page: a table of the matrix and, for each metric, a strip with every run
-// per cell, so that spread and outliers are visible. All text from the file is escaped; the page loads
-// nothing.
+// Writes an experiment, or the comparison of two, as one HTML page: a table, and for each metric a strip with
+// every run per cell, so that spread and outliers are visible. All text from the files is escaped; the page
+// loads nothing.
 #pragma once
-#include "replay/experiment/experiment.h"
+#include "replay/experiment/measured.h"
 
 namespace uopscope {
 
-std::string benchPage(const Experiment& experiment);
+std::string benchPage(const Measured& experiment);
+/// `after`: null where the pairs are cells of one experiment.
+std::string comparisonPage(const Measured& before, const Measured* after, const CellPairs& pairs);
 
 } // namespace uopscope

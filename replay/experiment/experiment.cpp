@@ -9,7 +9,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kApplicationId = 0x554f4245, kVersion = 1;
+constexpr int64_t kApplicationId = 0x554f4245, kVersion = 2;
 
 const char* columnOf(Metric metric) {
   switch (metric) {
@@ -46,10 +46,17 @@ bool isBytes(Metric metric) {
 }
 
 std::string amountText(Metric metric, double v) {
+  return amountText(metric, v, v);
+}
+
+std::string amountText(Metric metric, double v, double like) {
   if (isBytes(metric))
-    return v >= 1e9 ? fmt::format("{:.2f} GB", v / 1e9) : fmt::format("{:.1f} MB", v / 1e6);
-  if (v >= 1e9) return fmt::format("{:.3f} s", v / 1e9);
-  return v >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6) : fmt::format("{:.1f} µs", v / 1e3);
+    return like >= 1e9   ? fmt::format("{:.2f} GB", v / 1e9)
+           : like >= 1e6 ? fmt::format("{:.1f} MB", v / 1e6)
+                         : fmt::format("{:.1f} kB", v / 1e3);
+  return like >= 1e9   ? fmt::format("{:.3f} s", v / 1e9)
+         : like >= 1e6 ? fmt::format("{:.2f} ms", v / 1e6)
+                       : fmt::format("{:.1f} µs", v / 1e3);
 }
 
 std::string BenchCell::name() const {
@@ -73,9 +80,9 @@ Experiment Experiment::open(const std::string& path) {
   if (e.db_.pragma("application_id") != kApplicationId)
     throw Error(ErrorKind::File,
                 fmt::format("{}: no experiment; `uopscope bench run SCRIPT -o FILE` makes one", path));
-  if (e.db_.pragma("user_version") != kVersion)
+  if (const int64_t v = e.db_.pragma("user_version"); v < 1 || v > kVersion)
     throw Error(ErrorKind::File,
-                fmt::format("{}: made by another version of uopscope (format {}, this one reads {})", path,
+                fmt::format("{}: made by a newer uopscope (format {}, this one reads up to {})", path,
                             e.db_.pragma("user_version"), kVersion));
   return e;
 }
@@ -119,6 +126,29 @@ void Experiment::add(const BenchRun& run) {
         .run();
 }
 
+void Experiment::keepCompilations(int64_t cell, const std::string& corpus) {
+  Statement insert = db_.prepare("INSERT OR IGNORE INTO compilations (cell, corpus) VALUES (?, ?)");
+  insert.bind(1, cell)
+      .bindBlob(2, std::span(reinterpret_cast<const uint8_t*>(corpus.data()), corpus.size()))
+      .run();
+}
+
+std::vector<int64_t> Experiment::captured() const {
+  std::vector<int64_t> out;
+  if (db_.pragma("user_version") < 2) return out;
+  for (Statement s = db_.prepare("SELECT cell FROM compilations LIMIT 10000"); s.step();)
+    out.push_back(s.integer(0));
+  return out;
+}
+
+std::optional<std::string> Experiment::compilations(int64_t cell) const {
+  if (db_.pragma("user_version") < 2) return {};
+  Statement s = db_.prepare("SELECT corpus FROM compilations WHERE cell = ?");
+  if (!s.bind(1, cell).step()) return {};
+  const std::span<const uint8_t> bytes = s.blob(0);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 void Experiment::merge(const Experiment& part) {
   for (const char* key : {"script", "script_hash", "matrix", "seed", "repeat", "warmup"})
     if (meta(key) != part.meta(key))
@@ -126,7 +156,10 @@ void Experiment::merge(const Experiment& part) {
                   fmt::format("{} and {} are parts of different experiments: {} is \"{}\" and \"{}\"", path(),
                               part.path(), key, meta(key), part.meta(key)));
   std::map<int64_t, int64_t> idOf;
-  for (const BenchCell& c : part.cells()) idOf[c.id] = cell(c.settings);
+  for (const BenchCell& c : part.cells()) {
+    const int64_t id = idOf[c.id] = cell(c.settings);
+    if (const auto corpus = part.compilations(c.id)) keepCompilations(id, *corpus);
+  }
   Statement runs = part.db_.prepare(
       "SELECT cell, round, place, exit_code, wall_ns, cpu_ns, peak_bytes, schedule_ns, compile_ns, "
       "search_ns, kernel_ns, kernels, launches, device_bytes, output FROM run ORDER BY place, round");
@@ -170,7 +203,8 @@ std::vector<BenchCell> Experiment::cells() const {
     BenchCell& cell = out.emplace_back();
     cell.id = s.integer(0);
     for (const auto& [key, value] : settings.items())
-      cell.settings[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      // Our files hold strings. A list nested a million deep would end dump() by a stack overflow.
+      cell.settings[key] = value.is_string() ? value.get<std::string>() : value.type_name();
   }
   return out;
 }

@@ -30,6 +30,8 @@ const char* metricName(Metric metric);
 bool isBytes(Metric metric);
 /// "1.23 ms", "45.6 µs", "120.4 MB".
 std::string amountText(Metric metric, double value);
+/// The same in the unit that `like` is written in, so that the numbers of an axis have one unit.
+std::string amountText(Metric metric, double value, double like);
 
 struct BenchRun {
   int64_t cell = 0;
@@ -61,6 +63,8 @@ public:
   /// The cell with these settings; adds one where none exists.
   int64_t cell(const BenchSettings& settings);
   void add(const BenchRun& run);
+  /// Keeps the compilations of a cell: the bytes of a corpus file. A second corpus of a cell is ignored.
+  void keepCompilations(int64_t cell, const std::string& corpus);
   /// Adds the runs of another part of the same experiment. Throws Error(Value) where script, matrix or seed
   /// differ.
   void merge(const Experiment& part);
@@ -72,9 +76,14 @@ public:
   std::pair<int64_t, std::string> failures(int64_t cell) const;
   std::optional<std::pair<int64_t, int64_t>> kernelsAndLaunches(int64_t cell) const;
   std::vector<BenchKernel> kernels(int64_t cell) const;
+  /// The cells that have their compilations.
+  std::vector<int64_t> captured() const;
+  /// The bytes of the cell's corpus; nothing where none was captured.
+  std::optional<std::string> compilations(int64_t cell) const;
   std::string meta(const std::string& key) const;
   std::map<std::string, std::string> meta() const;
   const std::string& path() const { return db_.path(); }
+  const Database& database() const { return db_; }
 
 private:
   explicit Experiment(Database db) : db_(std::move(db)) {}

@@ -63,7 +63,12 @@ bool isPython(const std::string& program) {
   const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (in >= 0) dup2(in, STDIN_FILENO);
   if (out >= 0) dup2(out, STDOUT_FILENO), dup2(out, STDERR_FILENO);
-  setenv("UOPSCOPE_METER", meter.c_str(), 1);
+  if (run.corpus.empty()) {
+    setenv("UOPSCOPE_METER", meter.c_str(), 1);
+  } else if (!isPython(run.program)) { // the reference would capture to a database of its own
+    setenv("CAPTURE_PROCESS_REPLAY", "1", 1);
+    setenv("UOPSCOPE_CORPUS", run.corpus.c_str(), 1);
+  }
   for (const auto& [name, value] : run.settings)
     if (name != "program") setenv(name.c_str(), value.c_str(), 1);
   std::vector<std::string> words{run.program};

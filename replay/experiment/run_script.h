@@ -17,6 +17,9 @@ struct ScriptRun {
   std::vector<std::string> arguments;
   BenchSettings settings; ///< environment variables, without "program"
   double timeout = 0;     ///< seconds; 0: none
+  /// Receives every compilation of the run with its story (replay/record/corpus.h); the run is then not measured
+  /// from inside. Empty: nothing is captured.
+  std::string corpus;
 };
 BenchRun runScriptOnce(const ScriptRun& run);
 

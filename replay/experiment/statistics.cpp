@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace uopscope {
@@ -18,8 +19,8 @@ double medianOf(const std::vector<double>& sorted) {
   return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/// ways[s]: number of choices of n numbers out of 1..n+m with sum s, as probabilities.
-double exactTail(size_t n, size_t m, double u) {
+/// P(U <= u) for each u: ways[s] counts the choices of n numbers out of 1..n+m with sum s.
+std::vector<double> exactDistribution(size_t n, size_t m) {
   const size_t most = n * m;
   // f[i][k][s]: i values of the first sample among k in all; the recurrence adds the largest value.
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(most + 1, 0.0));
@@ -30,12 +31,18 @@ double exactTail(size_t n, size_t m, double u) {
       if (below > m) continue;
       for (size_t s = most + 1; s-- > below;) ways[i][s] += ways[i - 1][s - below];
     }
-  double all = 0, tail = 0;
-  for (size_t s = 0; s <= most; ++s) {
-    all += ways[n][s];
-    if (static_cast<double>(s) <= u) tail += ways[n][s];
-  }
-  return std::min(1.0, 2 * tail / all);
+  std::vector<double> sums = std::move(ways[n]);
+  for (size_t s = 1; s <= most; ++s) sums[s] += sums[s - 1];
+  for (double& v : sums) v /= sums.back();
+  return sums;
+}
+
+/// An experiment asks for the same two sizes thousands of times.
+double exactTail(size_t n, size_t m, double u) {
+  thread_local std::map<std::pair<size_t, size_t>, std::vector<double>> known;
+  std::vector<double>& sums = known[{n, m}];
+  if (sums.empty()) sums = exactDistribution(n, m);
+  return std::min(1.0, 2 * sums[static_cast<size_t>(u)]);
 }
 
 } // namespace
@@ -45,6 +52,7 @@ Summary summarize(std::vector<double> values) {
   s.count = values.size();
   if (values.empty()) return s;
   std::ranges::sort(values);
+  s.least = values.front(), s.most = values.back();
   for (double v : values) s.mean += v;
   s.mean /= static_cast<double>(values.size());
   for (double v : values) s.deviation += (v - s.mean) * (v - s.mean);
@@ -68,18 +76,21 @@ Summary summarize(std::vector<double> values) {
 double mannWhitney(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.empty() || b.empty()) return 1;
   const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
-  std::map<double, size_t> times;
-  for (double v : a) ++times[v];
-  for (double v : b) ++times[v];
-  double u = 0; // number of pairs in which the value of a is larger
-  for (double x : a)
-    for (double y : b) u += x > y ? 1 : x == y ? 0.5 : 0;
+  std::map<double, std::pair<size_t, size_t>> times; // how often a and b have each value
+  for (double v : a) ++times[v].first;
+  for (double v : b) ++times[v].second;
+  double u = 0, below = 0; // number of pairs in which the value of a is larger; values of b below
+  for (const auto& [value, count] : times) {
+    const auto [x, y] = std::pair(static_cast<double>(count.first), static_cast<double>(count.second));
+    u += x * (below + y / 2);
+    below += y;
+  }
   const double smaller = std::min(u, n * m - u);
   const bool ties = times.size() < a.size() + b.size();
   if (!ties && a.size() + b.size() <= kExactUpTo) return exactTail(a.size(), b.size(), smaller);
   double tieTerm = 0;
-  for (const auto& [value, t] : times) {
-    const auto k = static_cast<double>(t);
+  for (const auto& [value, count] : times) {
+    const auto k = static_cast<double>(count.first + count.second);
     tieTerm += k * k * k - k;
   }
   const double variance = n * m / 12 * (n + m + 1 - tieTerm / ((n + m) * (n + m - 1)));
@@ -94,12 +105,13 @@ Comparison compareSamples(const std::vector<double>& before, const std::vector<d
   std::vector<double> x = before, y = after;
   std::ranges::sort(x);
   std::ranges::sort(y);
-  c.ratio = medianOf(x) != 0 ? medianOf(y) / medianOf(x) : 1;
+  const double from = medianOf(x), to = medianOf(y);
+  c.ratio = from == to ? 1 : from != 0 ? to / from : std::numeric_limits<double>::infinity();
   if (x.size() < kFewest || y.size() < kFewest) return c;
   c.p = mannWhitney(x, y);
   c.verdict = c.p >= kSignificant ? Verdict::NoDifference
-              : c.ratio > 1       ? Verdict::Slower
-              : c.ratio < 1       ? Verdict::Faster
+              : to > from         ? Verdict::Slower
+              : to < from         ? Verdict::Faster
                                   : Verdict::NoDifference;
   return c;
 }

@@ -12,8 +12,9 @@ struct Summary {
   size_t count = 0;
   double mean = 0, deviation = 0; ///< deviation: of the sample (n - 1)
   double median = 0;
-  double low = 0, high = 0; ///< interval of the true median in 95 of 100 experiments (order statistics);
-                            ///< with too few values: the extremes
+  double low = 0, high = 0;   ///< interval of the true median in 95 of 100 experiments (order statistics);
+                              ///< with too few values: the extremes
+  double least = 0, most = 0; ///< the extremes
 };
 Summary summarize(std::vector<double> values);
 
@@ -21,7 +22,7 @@ enum class Verdict { NoDifference, Faster, Slower, TooFew };
 struct Comparison {
   Verdict verdict = Verdict::TooFew;
   double p = 1;     ///< result of the two-sided Mann-Whitney U test
-  double ratio = 1; ///< median of after divided by median of before
+  double ratio = 1; ///< median of after divided by median of before; infinite where that is 0
 };
 /// Claims a difference where the Mann-Whitney U test gives p < 0.01. With fewer than five values on a side it
 /// claims nothing. "Slower" means that `after` has the larger values.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Files with hostile content, passed through every verb of the command line and every pane of the window: valid SQLite traces
-and corpora with rows, values, tables and views that no recorder writes, and texts that nearly have a form that uopscope
+"""Files with hostile content, passed through every verb of the command line and every pane of the window: valid SQLite traces,
+corpora and experiments with rows, values, tables and views that no recorder writes, and texts that nearly have a form that uopscope
 reads.
 
     ninja -C build call_server
@@ -94,6 +94,13 @@ def corpus_calls(r, path, base, out):
             ["replay", "run", path, "-o", out + ".uopcorpus", "--json", "-j", "1"], ["replay", "diff", path, "-j", "1"]]
 
 
+def bench_calls(r, path, base, out):
+    cell = r.choice([[], ["--cell", "NOOPT=1"], ["--cell", "x"]])
+    return [["bench", "show", path], ["bench", "show", path, "--json"], ["bench", "show", path, "--html", out + ".html"], ["bench", "compare", path], ["bench", "compare", path, base],
+            ["bench", "compare", base, path, "--json"], ["bench", "compare", base, path, "--html", out + ".html"], ["bench", "kernels", path, *cell, "-o", out + ".uopcorpus", "--overwrite"],
+            ["bench", "merge", path, "-o", out + ".uopbench", "--overwrite"], ["bench", "merge", base, path, "-o", out + ".uopbench", "--overwrite"]]
+
+
 def trace_calls(r, path, base, out):
     kernel, number, node = str(r.randrange(1, 12)), str(r.randrange(1, 30)), str(r.choice([1, 5, 50, 200, 2**31 - 1]))
     link = f"kernel={kernel}&pass={number}&step={r.choice([0, 1, 3, 9])}"
@@ -113,6 +120,7 @@ def trace_calls(r, path, base, out):
 
 def window_calls(r, path, base, out, is_corpus):
     picture = ["--screenshot", out + ".png"]
+    if path.endswith(".uopbench"): return [["open", path, *picture], ["bench", "compare", path, *picture], ["bench", "compare", base, path, *picture]]
     if is_corpus: return [["replay", "diff", base, path, *picture]]
     at = f"kernel={r.randrange(1, 12)}&pass={r.randrange(1, 30)}&step={r.choice([0, 1, 3])}"
     return [["open", path, "--at", f"{at}&tab={pane}", *picture] for pane in PANES] + [["open", path, *picture]]
@@ -152,14 +160,17 @@ def make_bases(server, folder):
     full = path("base.uoptrace")
     for arguments in (["record", "-q", path("base.py"), "-o", full], ["record", "-q", "--tier", "stats", path("base.py"), "-o", path("stats.uoptrace")],
                       ["replay", "capture", "-q", path("base.py"), "-o", path("base.uopcorpus")], ["export", full, "-o", path("base.jsonl")], ["export", full, "-o", path("base.csv")],
-                      ["export", full, "-o", path("base.trace.json")], ["export", full, "3", "-o", path("base.dot")]):
+                      ["export", full, "-o", path("base.trace.json")], ["export", full, "3", "-o", path("base.dot")],
+                      ["bench", "run", "-q", path("base.py"), "--set", "NOOPT=0,1", "--repeat", "5", "-o", path("base.uopbench")],
+                      ["search", "run", "-q", "--trust", path("base.uopcorpus"), "--beam", "1", "-o", path("base.uopsearch")]):
         if (code := server.call(arguments, path("log"))["code"]) > 1: sys.exit(f"{' '.join(arguments)}: exit code {code}: {open(path('log')).read()}")
-    return [path("base" + end) for end in (".uoptrace", ".uopcorpus", ".dot", ".jsonl", ".csv", ".trace.json", ".md")] + [path("stats.uoptrace")]
+    return [path("base" + end) for end in (".uoptrace", ".uopcorpus", ".uopbench", ".uopsearch", ".dot", ".jsonl", ".csv", ".trace.json", ".md")] + [path("stats.uoptrace")]
 
 
 def draw_base(r, bases):
-    trace, corpus, *others = bases
-    return r.choices([trace, corpus, *others], [60, 20] + [2.5] * (len(others) - 1) + [7.5])[0]
+    if len(bases) == 1: return bases[0]
+    trace, corpus, bench, *others = bases
+    return r.choices([trace, corpus, bench, *others], [50, 20, 10] + [2.5] * (len(others) - 1) + [7.5])[0]
 
 
 def main():
@@ -168,6 +179,7 @@ def main():
     a.add_argument("--seed", type=int, default=1), a.add_argument("--count", type=int, default=100), a.add_argument("--only", type=int)
     a.add_argument("--calls", type=int, default=3, help="of a file, drawn from all verbs"), a.add_argument("--seconds", type=float, default=10)
     a.add_argument("--windows", type=float, default=0.03, help="share of files that are opened in the window too")
+    a.add_argument("--kind", default="", help="only files with this ending, such as .uopbench")
     a.add_argument("--minutes", type=float, default=1e9), a.add_argument("--keep", help="folder for files that failed")
     o = a.parse_args()
     folder = tempfile.mkdtemp(prefix="uopscope-fuzz-")
@@ -179,12 +191,12 @@ def main():
     for seed in [o.only] if o.only is not None else range(o.seed, o.seed + o.count):
         if time.monotonic() - began > 60 * o.minutes: break
         r = random.Random(seed)
-        base = draw_base(r, bases)
+        base = draw_base(r, [b for b in bases if b.endswith(o.kind)] if o.kind else bases)
         path = os.path.join(folder, "hostile" + os.path.basename(base)[len(os.path.basename(base).split(".")[0]):])
         out, is_corpus = os.path.join(folder, "out"), base.endswith(".uopcorpus")
-        if base.endswith((".uoptrace", ".uopcorpus")):
+        if base.endswith((".uoptrace", ".uopcorpus", ".uopbench")):
             change_database(r, base, path)
-            every = (corpus_calls if is_corpus else trace_calls)(r, path, base, out)
+            every = (corpus_calls if is_corpus else bench_calls if base.endswith(".uopbench") else trace_calls)(r, path, base, out)
             windows = window_calls(r, path, base, out, is_corpus)
         else:
             change_text(r, base, path)

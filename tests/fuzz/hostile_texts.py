@@ -1,5 +1,5 @@
 """Changes text files at random that uopscope reads and strangers may write: graphs in DOT, traces as JSON lines,
-timelines, CSV, lessons. The base file's extension gives the kind. All other knowledge is which parts look like numbers, strings
+timelines, CSV, lessons, searches. The base file's extension gives the kind. All other knowledge is which parts look like numbers, strings
 or brackets.
 
     change_text(random.Random(3), "a.dot", "b.dot")
@@ -68,5 +68,7 @@ def change_text(r, base, path):
 def text_calls(path, folder):
     out, end = os.path.join(folder, "out"), os.path.splitext(path)[1]
     if end == ".md": return [["lesson", path], ["lesson", path, "--teacher"]]
+    if end == ".uopsearch":
+        return [["search", "show", path], ["search", "show", path, "--json"], ["search", "use", path], ["search", "merge", path, "-o", out + ".uopsearch"]]
     imported = ["import", path, "-o", out + ".uoptrace"]
     return [imported, imported + ["--json"], ["open", path, "--screenshot", out + ".png"]] if end == ".dot" else [imported, imported + ["--json"]]

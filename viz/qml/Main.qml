@@ -12,7 +12,8 @@ ApplicationWindow {
     minimumWidth: 720
     minimumHeight: 480
     visible: true
-    title: Session.fileName.length > 0 ? Session.fileName + " — uopscope" : "uopscope"
+    title: shownName.length > 0 ? shownName + " — uopscope" : "uopscope"
+    readonly property string shownName: Tools.experiment.shown ? Tools.experiment.fileName : Session.fileName
     color: Theme.window
     property alias canvas: graph.canvas
     readonly property bool ready: Session.state === "ready"
@@ -26,10 +27,11 @@ ApplicationWindow {
     }
     // Two files are compared. A single file is opened, or becomes the second one of a comparison.
     function openAll(paths) {
-        if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
+        if (paths.length > 1 && paths.every(path => path.endsWith(".uopbench"))) Tools.experiment.openFiles(paths);
+        else if (paths.length > 1 || (Tools.replay.shown && Tools.replay.state === "choosing")) Tools.replay.openFiles(paths);
         else Session.open(paths[0]);
     }
-    function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus", "dot", "gv"], then); }
+    function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus", "uopbench", "dot", "gv"], then); }
     function chooseRules() { filePopup.load(["py"], path => Tools.rule.open(path)); }
     // Keys belong to what is in front: never to a field that nobody sees any longer.
     function restFocus() {
@@ -46,6 +48,7 @@ ApplicationWindow {
     readonly property var pictures: ["svg", "png"]
     readonly property var tables: ["csv", "json"]
     function exporter() {
+        if (experimentPage.item) return (experimentPage.item as ExperimentPage).exporter(window);
         const texts = { source: ["c", "cl", "cu", "metal", "wgsl", "txt"], ir: ["ll"], asm: ["s"], uops: ["txt"], script: ["py"] };
         switch (Session.tab) {
         case "graph": return { kinds: pictures, to: path => canvas.exportTo(path) };
@@ -74,8 +77,8 @@ ApplicationWindow {
         if (problem !== undefined) told(path, problem); // an image of the screen is reported later
     }
     function askExport() {
-        const kinds = exporter().kinds;
-        filePopup.save(kinds, Session.suggestedName(kinds[0]), path => exportTo(path));
+        const to = exporter();
+        filePopup.save(to.kinds, to.name || Session.suggestedName(to.kinds[0]), path => exportTo(path));
     }
     function currentText() { return Session.tab === "script" ? scriptPane : codePane; }
     function act(id) {
@@ -278,11 +281,12 @@ ApplicationWindow {
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }
             Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Tools.replay.shown; sourceComponent: ReplayPage { onFileAsked: then => window.chooseFile(then) } }
+            Loader { id: experimentPage; anchors.fill: parent; active: Tools.experiment.shown; sourceComponent: ExperimentPage { onFileAsked: then => filePopup.load(["uopbench"], then) } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
         }
         LiveBar { Layout.fillWidth: true }
         ConditionBar { id: condition; visible: false; Layout.fillWidth: true }
-        StepBar { visible: window.ready && !Tools.replay.shown; Layout.fillWidth: true }
+        StepBar { visible: window.ready && !Tools.replay.shown && !Tools.experiment.shown; Layout.fillWidth: true }
     }
     PalettePopup { id: palette }
     KeysSheet { id: keys }

@@ -237,6 +237,20 @@ struct WhatIfModelType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct ExperimentModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::ExperimentModel)
+  QML_NAMED_ELEMENT(ExperimentModel)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct ExperimentRowsType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::ExperimentRows)
+  QML_NAMED_ELEMENT(ExperimentRows)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct ReplayModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::ReplayModel)

@@ -2,6 +2,7 @@
 #
 #   uopscope campaign replay kernels.uopcorpus --commits v1 v2 --parts 8 -o out
 #   uopscope campaign bench samples/matmul.py --parts 4 -o out -- --set NOOPT=0,1 --repeat 20
+#   uopscope campaign search model.uopcorpus --parts 8 -o out -- --beam 2
 #   uopscope campaign fuzz tests/fuzz/assignment.py --count 100000 --parts 50 -o out --on ray://head:10001
 #
 # The folder of -o holds a file per finished part, so a campaign that was stopped goes on where it was.
@@ -44,6 +45,13 @@ def bench_plan(o):
            for i in range(1, o.parts + 1)]
   whole = os.path.join(o.output, "whole.uopbench")
   return Plan(parts, [[o.program, "bench", "merge", *(file_of(o, p) for p in parts), "-o", whole, "--overwrite"], [o.program, "bench", "show", whole]], [whole])
+
+def search_plan(o):
+  """A kernel is searched in one part, so the times that are compared are those of one machine."""
+  parts = [Part(f"part-{digits(i, o.parts)}", [o.program, "search", "run", "{corpus}", "-q", *o.rest, "--part", f"{i}/{o.parts}", "-o", "{out}"],
+                {"corpus": os.path.abspath(o.corpus)}, ".uopsearch") for i in range(1, o.parts + 1)]
+  whole = os.path.join(o.output, "whole.uopsearch")
+  return Plan(parts, [[o.program, "search", "merge", *(file_of(o, p) for p in parts), "-o", whole], [o.program, "search", "show", whole]], [whole])
 
 def fuzz_plan(o):
   """Part i has the seeds from `seed + first` on; a script with --seed S --count N tries N programs that depend on S and their number."""
@@ -193,6 +201,8 @@ def parse(arguments):
   replay.add_argument("--repository", default=".", help="of the compiler (default: here)")
   bench = kind("bench", "the matrix of an experiment; arguments of `bench run` follow --")
   bench.add_argument("script", help="a Python script")
+  search = kind("search", "BEAM over the kernels of a corpus; arguments of `search run`, such as --beam 4, follow --")
+  search.add_argument("corpus", help="a .uopcorpus or .uoptrace file")
   fuzz = kind("fuzz", "a script that takes --seed and --count and ends with 1 where it finds a failure; its arguments follow --")
   fuzz.add_argument("script", help="a Python script")
   fuzz.add_argument("--seed", type=int, default=0, help="the first seed (0)")
@@ -207,7 +217,7 @@ def parse(arguments):
 
 def main(arguments):
   o = parse(arguments)
-  plan = {"replay": replay_plan, "bench": bench_plan, "fuzz": fuzz_plan}[o.kind](o)
+  plan = {"replay": replay_plan, "bench": bench_plan, "search": search_plan, "fuzz": fuzz_plan}[o.kind](o)
   claim_folder(o, plan)
   if o.write:
     write_files(o, plan)

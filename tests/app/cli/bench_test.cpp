@@ -28,14 +28,40 @@ TEST_CASE("bench: every cell of the matrix runs as often as asked, and its numbe
     CHECK(cell["compile"]["count"] == 2);
     CHECK(cell["failed"] == 0);
   }
-  CHECK(call(f, {"bench", "show", made}).out.find("DEV=REF NOOPT=1") != std::string::npos);
+  const std::string text = call(f, {"bench", "show", made}).out;
+  CHECK(text.find("DEV=REF NOOPT=1") != std::string::npos);
+  CHECK(text.find("●") != std::string::npos); // the plot
   const std::string page = f.file("a.html");
   CHECK(call(f, {"bench", "show", made, "--html", page}).code == 0);
   std::ifstream in(page);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  CHECK(text.find("<svg") != std::string::npos);
-  CHECK(text.find("http") == std::string::npos);
+  std::string html((std::istreambuf_iterator<char>(in)), {});
+  CHECK(html.find("<svg") != std::string::npos);
+  CHECK(html.find("http") == std::string::npos);
   CHECK(call(f, {"ls", made}).code == 2); // the file is no trace
+}
+
+TEST_CASE(
+    "bench: the compilations of a cell are kept with their stories, and parts bring them into the whole") {
+  Folder f;
+  const std::string script = f.file("a.py", kScript), part = f.file("part.uopbench"),
+                    whole = f.file("whole.uopbench"), corpus = f.file("a.uopcorpus"),
+                    other = f.file("b.uopcorpus");
+  REQUIRE(call(f, {"bench", "run", script, "--set", "NOOPT=0,1", "--repeat", "1", "-o", part}).code == 0);
+  REQUIRE(call(f, {"bench", "merge", part, "-o", whole}).code == 0);
+  const Result r = call(f, {"bench", "kernels", whole, "--cell", "NOOPT=1", "-o", corpus});
+  CHECK_MESSAGE(r.code == 0, r.err);
+  REQUIRE(call(f, {"bench", "kernels", whole, "-o", other}).code == 0);
+  CHECK(call(f, {"replay", "show", corpus, "1", "--what", "story"}).code == 0);
+  const Result diff = call(f, {"replay", "diff", other, corpus});
+  CHECK(diff.out.find("NOOPT") != std::string::npos);                  // the setting that differs comes first
+  CHECK(call(f, {"bench", "kernels", whole, "-o", corpus}).code == 2); // is there
+  const Result wrong = call(f, {"bench", "kernels", whole, "--cell", "NOOPT=7", "-o", f.file("c.uopcorpus")});
+  CHECK(wrong.code == 2);
+  CHECK(wrong.err.find("its cells are: NOOPT=0, NOOPT=1") != std::string::npos);
+  const std::string plain = f.file("plain.uopbench");
+  REQUIRE(call(f, {"bench", "run", script, "--repeat", "1", "--warmup", "0", "-o", plain}).code == 0);
+  CHECK(call(f, {"bench", "kernels", plain, "-o", f.file("d.uopcorpus")}).err.find("warm-up") !=
+        std::string::npos);
 }
 
 TEST_CASE("bench: a run that fails is told with its output, and its time is not counted") {

@@ -93,6 +93,20 @@ class TestCommand(unittest.TestCase):
     self.assertEqual(self.fuzz(body, "--parts", "3"), 0)
     with open(count) as f: self.assertEqual(len(f.read()), 4)
 
+  def test_a_search_is_cut_by_kernel_and_joined(self):
+    calls = os.path.join(os.path.dirname(self.out), "calls")
+    with open(self.program, "w") as f: # notes its arguments, and writes the file after -o
+      f.write(f'#!/bin/sh\necho "$@" >> {calls}\nlast=""\nfor word; do [ "$last" = -o ] && echo found > "$word"; last=$word; done\nexit 0\n')
+    corpus = os.path.join(os.path.dirname(self.out), "model.uopcorpus")
+    with open(corpus, "w") as f: f.write("kernels")
+    self.assertEqual(campaign.main(["search", corpus, "-o", self.out, "--program", self.program, "-q", "--parts", "3", "--on", "local:2", "--", "--beam", "4"]), 0)
+    with open(calls) as f: lines = f.read().splitlines()
+    runs = [line for line in lines if line.startswith("search run")]
+    self.assertEqual(sorted(line.split("--part ")[1][:3] for line in runs), ["1/3", "2/3", "3/3"])
+    self.assertTrue(all("--beam 4" in line for line in runs))
+    self.assertIn("part-1.uopsearch", lines[-2])
+    self.assertTrue(lines[-2].startswith("search merge") and lines[-1].startswith("search show"))
+
   def test_the_folder_of_another_campaign_is_refused(self):
     self.fuzz("print(1)", "--parts", "2")
     with self.assertRaisesRegex(CampaignError, "different campaign"): self.fuzz("print(1)", "--parts", "3")

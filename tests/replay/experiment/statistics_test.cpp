@@ -53,4 +53,9 @@ TEST_CASE("five per cent are found, none are not") {
   CHECK(found >= 99);
   CHECK(invented <= 4);
   CHECK(compareSamples({1, 2}, {9, 9}).verdict == Verdict::TooFew);
+  // From nothing to something is worse, whatever the ratio.
+  const std::vector<double> none(6, 0.0), some{3, 4, 5, 6, 7, 8};
+  CHECK(compareSamples(none, some).verdict == Verdict::Slower);
+  CHECK(compareSamples(some, none).verdict == Verdict::Faster);
+  CHECK(compareSamples(none, none).ratio == 1);
 }

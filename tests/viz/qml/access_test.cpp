@@ -1,5 +1,6 @@
 // Accessibility: every item that can be clicked or focused has a role and a name, the graph announces the
 // selection, Tab reaches every pane, and the focus is visible.
+#include "tests/replay/experiment/made_experiment.h"
 #include "tests/viz/window_support.h"
 
 #include <QAccessible>
@@ -123,13 +124,19 @@ TEST_CASE("access: whatever can be clicked or focused has a name, in every view"
   }
 }
 
-TEST_CASE("access: the first page, an error and the comparison of replays have names") {
+TEST_CASE("access: the first page, an error, replays and experiments have names") {
   {
     Window w;
     QAccessible::setActive(true);
     checkView(w, "first page");
     w.key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
     checkView(w, "choice of replays");
+    const MadeExperiment before, after;
+    w.tools.experiment()->openFiles(
+        {QString::fromStdString(before.path), QString::fromStdString(after.path)});
+    REQUIRE(waitFor([&] { return w.tools.experiment()->settled(); }));
+    w.settle();
+    checkView(w, "two experiments");
   }
   Window w("/no/such.uoptrace");
   checkView(w, "error");

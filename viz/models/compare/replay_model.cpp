@@ -69,11 +69,9 @@ ReplayModel::ReplayModel(Session& session, QObject* parent)
     } catch (const Error&) { // the file is still empty
     }
   });
-  session_.setActionFilter([this](const QString& action) { return trigger(action); });
 }
 
 ReplayModel::~ReplayModel() {
-  session_.setActionFilter({});
   replay_.disconnect(this);
   replay_.kill();
   replay_.waitForFinished(1000);

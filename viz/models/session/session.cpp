@@ -128,6 +128,8 @@ void Session::open(const QString& path) {
     record(file);
   else if (file.endsWith(QLatin1String(".uopcorpus")))
     Q_EMIT corpusAsked(QFileInfo(file).absoluteFilePath());
+  else if (file.endsWith(QLatin1String(".uopbench")))
+    Q_EMIT experimentAsked(QFileInfo(file).absoluteFilePath());
   else
     openTrace(QFileInfo(file).absoluteFilePath());
 }

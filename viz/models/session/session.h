@@ -199,6 +199,8 @@ Q_SIGNALS:
   void opened();
   /// The opened file is a corpus of compilations, not a trace.
   void corpusAsked(const QString& path);
+  /// The opened file is an experiment (.uopbench).
+  void experimentAsked(const QString& path);
   /// The trace grew, or its recording has ended.
   void grown();
   /// Asks the canvas to show the node.

@@ -11,7 +11,15 @@ Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
       timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
-      values_(session), rule_(session), replay_(session), files_(session) {
+      values_(session), rule_(session), replay_(session), experiment_(session), files_(session) {
+  // A page in front of the trace sees actions first.
+  session_.setActionFilter(
+      [this](const QString& action) { return experiment_.trigger(action) || replay_.trigger(action); });
+  connect(&experiment_, &ExperimentModel::compilationsReady, this, [this](const QStringList& files) {
+    experiment_.setShown(false);
+    replay_.openFiles(files);
+  });
+  connect(&session_, &Session::corpusAsked, &experiment_, [this] { experiment_.setShown(false); });
   connect(&session_, &Session::uiAction, this, &Tools::trigger);
   connect(&session_, &Session::opened, this, [this] {
     if (playing()) play();
@@ -22,6 +30,10 @@ Tools::Tools(Session& session, QObject* parent)
     if (session_.step() >= session_.stepCount()) return play();
     session_.setStep(session_.step() + 1);
   });
+}
+
+Tools::~Tools() {
+  session_.setActionFilter({});
 }
 
 void Tools::setSpeed(qreal speed) {

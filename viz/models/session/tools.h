@@ -6,6 +6,7 @@
 #include "viz/models/code/linked.h"
 #include "viz/models/code/llvm_passes_model.h"
 #include "viz/models/compare/compare_model.h"
+#include "viz/models/compare/experiment_model.h"
 #include "viz/models/compare/replay_model.h"
 #include "viz/models/graph/checker.h"
 #include "viz/models/graph/graph_tools.h"
@@ -43,6 +44,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
   Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
+  Q_PROPERTY(uopscope::ExperimentModel* experiment READ experiment CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
   /// Steps a second.
@@ -50,6 +52,7 @@ class Tools : public QObject {
 
 public:
   explicit Tools(Session& session, QObject* parent = nullptr);
+  ~Tools() override;
   GraphTools* graph() { return &graph_; }
   Conditions* conditions() { return &conditions_; }
   Bookmarks* bookmarks() { return &bookmarks_; }
@@ -67,6 +70,7 @@ public:
   ValuesModel* values() { return &values_; }
   RuleModel* rule() { return &rule_; }
   ReplayModel* replay() { return &replay_; }
+  ExperimentModel* experiment() { return &experiment_; }
   FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
   qreal speed() const { return speed_; }
@@ -97,6 +101,7 @@ private:
   ValuesModel values_;
   RuleModel rule_;
   ReplayModel replay_;
+  ExperimentModel experiment_;
   FileChooser files_;
   QTimer clock_;
   qreal speed_ = 4;
