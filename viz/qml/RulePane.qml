@@ -94,7 +94,11 @@ Rectangle {
             color: Theme.error
             text: Tools.rule.problem
         }
-        Flickable {
+        RowLayout {
+          Layout.fillWidth: true
+          Layout.fillHeight: true
+          spacing: 0
+          Flickable {
             id: flick
             Layout.fillWidth: true
             Layout.fillHeight: true
@@ -122,7 +126,7 @@ Rectangle {
                         Layout.fillWidth: true
                         implicitHeight: lines.implicitHeight + Theme.px(8)
                         radius: 5
-                        color: area.containsMouse ? Theme.hover : "transparent"
+                        color: index === Tools.rule.chosen ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                         opacity: modelData.joins ? 1 : 0.65
                         Column {
                             id: lines
@@ -133,7 +137,7 @@ Rectangle {
                             ULabel { visible: place.modelData.joins; width: parent.width; mono: true; font.pixelSize: Theme.small; color: Theme.removed; text: "− " + place.modelData.before }
                             ULabel { visible: place.modelData.joins; width: parent.width; mono: true; font.pixelSize: Theme.small; color: Theme.added; text: "+ " + place.modelData.after }
                         }
-                        UArea { id: area; objectName: "rulePlace" + place.index; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: place.modelData.kernel + " " + place.modelData.passName; onClicked: Tools.rule.goTo(place.index) }
+                        UArea { id: area; objectName: "rulePlace" + place.index; anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: place.modelData.kernel + " " + place.modelData.passName; onClicked: Tools.rule.chosen = place.index; onDoubleClicked: Tools.rule.goTo(place.index) }
                     }
                 }
                 Heading { visible: Tools.rule.summary.length > 0; objectName: "ruleSummary"; text: Tools.rule.summary }
@@ -149,6 +153,45 @@ Rectangle {
                     }
                 }
             }
+          }
+          Rectangle { visible: pictures.visible; Layout.preferredWidth: 1; Layout.fillHeight: true; color: Theme.line }
+          ColumnLayout {
+            id: pictures
+            objectName: "rulePictures"
+            visible: Tools.rule.chosen >= 0
+            Layout.preferredWidth: pane.width * 0.5
+            Layout.fillHeight: true
+            spacing: 0
+            component Drawn: Item {
+                id: drawn
+                property GraphSource source
+                property alias title: name.text
+                property string which
+                Layout.fillWidth: true
+                Layout.fillHeight: true
+                ULabel { id: name; x: Theme.px(12); y: Theme.px(6); width: parent.width - Theme.px(24); color: Theme.textMuted; font.pixelSize: Theme.small; z: 1 }
+                GraphCanvas {
+                    id: view
+                    objectName: drawn.which
+                    anchors.fill: parent
+                    anchors.topMargin: Theme.px(24)
+                    source: drawn.source
+                    theme: Theme
+                    follow: false
+                    Accessible.role: Accessible.Graphic
+                    Accessible.focusable: true
+                    Accessible.name: drawn.title
+                    Rectangle { visible: view.entered; anchors.fill: parent; color: "transparent"; border.width: 2; border.color: Theme.accent }
+                    onWidthChanged: Qt.callLater(fit)
+                    onHeightChanged: Qt.callLater(fit)
+                }
+                Connections { target: drawn.source; function onPictureChanged() { Qt.callLater(view.fit); } }
+            }
+            Drawn { which: "rulePattern"; source: Tools.rule.pattern; title: qsTr("Pattern"); Layout.preferredHeight: pane.height * 0.2 }
+            Rectangle { Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
+            Drawn { which: "ruleRewrite"; source: Tools.rule.rewrite; title: qsTr("What it makes of the first node there: − before, + after"); Layout.preferredHeight: pane.height * 0.3 }
+            UButton { objectName: "ruleGo"; Layout.margins: Theme.px(6); Layout.alignment: Qt.AlignRight; quiet: false; text: qsTr("Show in the graph"); tip: qsTr("To the first node that the rule matches there (double click)"); onClicked: Tools.rule.goTo(Tools.rule.chosen) }
+          }
         }
     }
 }

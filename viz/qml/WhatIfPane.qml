@@ -13,8 +13,11 @@ Rectangle {
     readonly property bool kernel: Session.scopeKind === "kernel"
     function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
     function take(text) { Tools.whatIf.add(text); field.clear(); }
-    onVisibleChanged: if (visible) Tools.whatIf.prepare()
-    Connections { target: Session; function onPlaceChanged() { if (pane.visible) Tools.whatIf.prepare(); } }
+    property bool cloud: true
+    readonly property bool clouded: cloud && Tools.candidates.count > 0
+    function prepare() { if (visible) { Tools.whatIf.prepare(); Tools.candidates.load(); } }
+    onVisibleChanged: prepare()
+    Connections { target: Session; function onPlaceChanged() { pane.prepare(); } }
 
     component Cell: ULabel {
         property real wide: Theme.px(76)
@@ -54,6 +57,9 @@ Rectangle {
                 UButton { objectName: "whatIfRule"; visible: pane.kernel && Session.stepInfo.rule !== undefined; quiet: false; text: qsTr("Without %1").arg(Session.stepInfo.rule || ""); tip: qsTr("The rule of the step in front applies nowhere in the kernel"); onClicked: Tools.whatIf.withoutRule(Session.stepInfo.rule) }
                 UButton { objectName: "whatIfNone"; enabled: pane.kernel; quiet: false; text: qsTr("No Opts"); tip: qsTr("The kernel without any optimisation of its loops"); onClicked: Tools.whatIf.opts("none") }
                 UButton { objectName: "whatIfOpts"; enabled: pane.kernel && Tools.whatIf.chosenOpts.length > 0; quiet: false; text: qsTr("Edit its Opts"); tip: qsTr("Puts the Opts of the chosen row into the field"); onClicked: { field.text = Tools.whatIf.chosenOpts; field.forceActiveFocus(); } }
+                UButton { objectName: "whatIfSlow"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it slow?"); tip: qsTr("Compiles and times it with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("slow") }
+                UButton { objectName: "whatIfWrong"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("… wrong?"); tip: qsTr("Compares its results with those of the reference interpreter, with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("wrong") }
+                UButton { objectName: "whatIfCandidates"; visible: Tools.candidates.count > 0; on: pane.cloud; quiet: false; text: qsTr("%1 candidates").arg(Tools.candidates.count); tip: qsTr("What BEAM tried: price against measured time"); onClicked: pane.cloud = !pane.cloud }
                 UButton { objectName: "whatIfCancel"; visible: Tools.whatIf.busy; quiet: false; icon16: "close"; text: qsTr("Cancel"); onClicked: Tools.whatIf.cancel() }
                 Repeater {
                     model: pane.kernel && field.activeFocus && !/^[A-Z]/.test(field.text) ? Tools.whatIf.rules.filter(r => r.indexOf(field.text.trim()) >= 0).slice(0, pane.narrow ? 4 : 8) : []
@@ -147,8 +153,11 @@ Rectangle {
             UButton { objectName: "whatIfBoth"; visible: Tools.whatIf.sentence.length > 0 && Tools.whatIf.current > 0 && !Tools.whatIf.busy && Tools.whatIf.both().length > 0; quiet: false; text: qsTr("Step through both"); tip: qsTr("Side by side, from the first step that differs"); onClicked: Tools.replay.openFiles(Tools.whatIf.both()) }
             UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
         }
+        CandidatesPane { visible: pane.clouded; Layout.fillWidth: true; Layout.fillHeight: true; Layout.minimumHeight: Theme.px(140) }
+        Rectangle { visible: pane.clouded && Tools.whatIf.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TextCompare {
             objectName: "whatIfText"
+            visible: !pane.clouded || Tools.whatIf.count > 0
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Tools.whatIf.lines

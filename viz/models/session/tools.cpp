@@ -11,7 +11,8 @@ Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
       timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
-      values_(session), rule_(session), replay_(session), files_(session) {
+      values_(session), rule_(session), story_(session), bisect_(session), candidates_(session),
+      editor_(session), replay_(session), files_(session) {
   connect(&session_, &Session::uiAction, this, &Tools::trigger);
   connect(&session_, &Session::opened, this, [this] {
     if (playing()) play();
@@ -92,6 +93,8 @@ bool Tools::trigger(const QString& action) {
     checker_.checkAll();
   } else if (is("bookmark")) {
     bookmarks_.addAsking();
+  } else if (is("next-mark") || is("previous-mark")) {
+    bookmarks_.step(is("next-mark") ? 1 : -1);
   } else {
     return false;
   }

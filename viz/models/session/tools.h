@@ -10,14 +10,18 @@
 #include "viz/models/graph/checker.h"
 #include "viz/models/graph/graph_tools.h"
 #include "viz/models/graph/why.h"
+#include "viz/models/lab/bisect_model.h"
+#include "viz/models/lab/candidates_model.h"
 #include "viz/models/lab/roofline_model.h"
 #include "viz/models/lab/rule_model.h"
+#include "viz/models/lab/story_model.h"
 #include "viz/models/lab/values_model.h"
 #include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
 #include "viz/models/numbers/sql_model.h"
 #include "viz/models/numbers/timeline.h"
 #include "viz/models/record/live_control.h"
+#include "viz/models/record/script_editor.h"
 #include "viz/models/session/bookmarks.h"
 #include "viz/models/session/conditions.h"
 #include "viz/models/session/file_chooser.h"
@@ -42,6 +46,10 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
   Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
   Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
+  Q_PROPERTY(uopscope::StoryModel* story READ story CONSTANT)
+  Q_PROPERTY(uopscope::BisectModel* bisect READ bisect CONSTANT)
+  Q_PROPERTY(uopscope::CandidatesModel* candidates READ candidates CONSTANT)
+  Q_PROPERTY(uopscope::ScriptEditor* editor READ editor CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
   Q_PROPERTY(bool playing READ playing NOTIFY playChanged)
@@ -66,6 +74,10 @@ public:
   WhatIfModel* whatIf() { return &whatIf_; }
   ValuesModel* values() { return &values_; }
   RuleModel* rule() { return &rule_; }
+  StoryModel* story() { return &story_; }
+  BisectModel* bisect() { return &bisect_; }
+  CandidatesModel* candidates() { return &candidates_; }
+  ScriptEditor* editor() { return &editor_; }
   ReplayModel* replay() { return &replay_; }
   FileChooser* files() { return &files_; }
   bool playing() const { return clock_.isActive(); }
@@ -96,6 +108,10 @@ private:
   WhatIfModel whatIf_;
   ValuesModel values_;
   RuleModel rule_;
+  StoryModel story_;
+  BisectModel bisect_;
+  CandidatesModel candidates_;
+  ScriptEditor editor_;
   ReplayModel replay_;
   FileChooser files_;
   QTimer clock_;
