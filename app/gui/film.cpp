@@ -27,7 +27,7 @@ bool hasDrawn(const QQuickItem* item) {
 }
 
 /// Whether nothing is outstanding and every visible canvas has drawn the current state.
-bool isSettled(const Stage& s) {
+bool isSettled(const FilmStage& s) {
   return s.session.settled() && s.tools.replay()->settled() && !s.tools.whatIf()->busy() &&
          !s.tools.rule()->busy() && hasDrawn(s.window.contentItem());
 }
@@ -53,7 +53,7 @@ void press(QQuickWindow& window, QPointF at, QEvent::Type type) {
   QCoreApplication::sendEvent(&window, &event);
 }
 
-QString click(Stage& stage, const QString& text, bool twice) {
+QString click(FilmStage& stage, const QString& text, bool twice) {
   const QQuickItem* item = itemThatShows(stage.window.contentItem(), text);
   if (!item) return QStringLiteral("nothing in the window shows \"%1\", so it cannot be clicked").arg(text);
   const QPointF at = item->mapToScene(QPointF(item->width() / 2, item->height() / 2));
@@ -80,7 +80,7 @@ void say(const QString& text) {
   std::fprintf(stderr, "uopscope: %s\n", qPrintable(text));
 }
 
-bool waitUntilDrawn(Stage& s, const QString& link) {
+bool waitUntilDrawn(FilmStage& s, const QString& link) {
   QElapsedTimer clock, calm;
   clock.start();
   calm.start();
@@ -103,7 +103,7 @@ bool waitUntilDrawn(Stage& s, const QString& link) {
   return true;
 }
 
-QString makeMove(Stage& stage, const QString& move) {
+QString makeMove(FilmStage& stage, const QString& move) {
   const QString what = move.section(QLatin1Char('='), 0, 0), with = move.section(QLatin1Char('='), 1);
   if (move == QLatin1String("wait")) return {};
   if (what == QLatin1String("do")) {
@@ -122,7 +122,7 @@ QString makeMove(Stage& stage, const QString& move) {
   return {};
 }
 
-QString takeFilm(Stage& stage, const QString& path, const QStringList& moves, int steps, double seconds) {
+QString takeFilm(FilmStage& stage, const QString& path, const QStringList& moves, int steps, double seconds) {
   const bool tour = !moves.isEmpty();
   const int each = tour ? kMoveMs : kStepMs;
   std::vector<FilmFrame> frames{{stage.window.grabWindow(), each}};
@@ -153,7 +153,7 @@ QString takeFilm(Stage& stage, const QString& path, const QStringList& moves, in
   return film.save();
 }
 
-QString takeSlides(Stage& stage, const QString& path) {
+QString takeSlides(FilmStage& stage, const QString& path) {
   Bookmarks& marks = *stage.tools.bookmarks();
   if (marks.count() == 0)
     return QStringLiteral("%1 has no bookmarks, so there is no slide: Ctrl D in the window makes them, in %2")

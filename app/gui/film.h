@@ -15,7 +15,7 @@
 
 namespace uopscope {
 
-struct Stage {
+struct FilmStage {
   QQuickWindow& window;
   Session& session;
   Tools& tools;
@@ -24,13 +24,13 @@ struct Stage {
 void say(const QString& text);
 /// Waits until nothing is outstanding; follows `link` on the way, once the trace is there. False where the link leads
 /// nowhere, which it has said.
-bool waitUntilDrawn(Stage& stage, const QString& link = {});
+bool waitUntilDrawn(FilmStage& stage, const QString& link = {});
 /// Returns why the move could not be made; empty where it was.
-QString makeMove(Stage& stage, const QString& move);
+QString makeMove(FilmStage& stage, const QString& move);
 /// A film (.gif or .mp4) of the present state and of the state after each move; without moves, of the next `steps` steps.
 /// It lasts about `seconds`; 0: a second a step, two a move. Returns the fault, or nothing.
-QString takeFilm(Stage& stage, const QString& path, const QStringList& moves, int steps, double seconds);
+QString takeFilm(FilmStage& stage, const QString& path, const QStringList& moves, int steps, double seconds);
 /// The bookmarks of the trace as slides (.html).
-QString takeSlides(Stage& stage, const QString& path);
+QString takeSlides(FilmStage& stage, const QString& path);
 
 } // namespace uopscope

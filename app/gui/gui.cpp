@@ -28,7 +28,7 @@ bool hasDisplay() {
 }
 
 /// Makes the moves where there is no film of them, and writes what is to be seen.
-int takeScreenshot(Stage stage, const WindowOptions& options) {
+int takeScreenshot(FilmStage stage, const WindowOptions& options) {
   Session& session = stage.session;
   ReplayModel& replay = *stage.tools.replay();
   if (!waitUntilDrawn(stage, QString::fromStdString(options.link))) return kWrong;

@@ -121,8 +121,11 @@ RewriteCulprit bisectRewrites(const Compilation& kernel, BisectFor what, const B
     return c;
   }
   if (c.optional == 0 || bad(0)) {
-    c.sentence = fmt::format("{} without any rewrite that can be left out: look at the passes that lower it",
-                             inWords(kernel, what, options, false));
+    c.sentence = fmt::format(
+        "{} without any rewrite that can be left out: {}", inWords(kernel, what, options, false),
+        what == BisectFor::Line ? "a pass that lowers the kernel makes it, and Links in the window shows "
+                                  "the nodes that it is made of"
+                                : "look at the passes that lower it");
     return c;
   }
   size_t good = 0, firstBad = c.optional;

@@ -22,9 +22,11 @@ public:
   UOp nodeOf(NodeId id) const { return nodes_.at(id - 1); }
   NodeFields fields(NodeId id) {
     const UOp u = nodeOf(id);
-    std::vector<NodeId> src;
-    for (const UOp s : u.src()) src.push_back(idOf(s));
-    sources_[id - 1] = std::make_unique<std::vector<NodeId>>(std::move(src)); // idOf() may move the list
+    if (!sources_[id - 1]) { // once: a caller may still read them
+      auto src = std::make_unique<std::vector<NodeId>>();
+      for (const UOp s : u.src()) src->push_back(idOf(s));
+      sources_[id - 1] = std::move(src); // idOf() may move the list
+    }
     return {id, u.op(), u.dtype(), u.arg(), u.tag(), *sources_[id - 1]};
   }
   NodeReader reader() {

@@ -10,6 +10,7 @@ Rectangle {
     objectName: "whatIfPane"
     color: Theme.canvas
     readonly property bool narrow: width < Theme.px(1000) // names of variants need the room
+    readonly property bool tight: width < Theme.px(560)
     readonly property bool kernel: Session.scopeKind === "kernel"
     function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
     function take(text) { Tools.whatIf.add(text); field.clear(); }
@@ -84,14 +85,14 @@ Rectangle {
             Layout.rightMargin: Theme.px(14)
             Layout.topMargin: Theme.px(8)
             spacing: Theme.px(8)
-            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
+            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
             Cell { room: !pane.narrow; text: qsTr("rewrites"); color: Theme.textMuted }
             Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(100) }
             Cell { room: !pane.narrow; text: qsTr("registers"); color: Theme.textMuted; HoverHandler { id: overRegisters } UTip { visible: overRegisters.hovered; text: qsTr("Vector registers that the code uses") } }
             Cell { room: !pane.narrow; text: qsTr("spills"); color: Theme.textMuted; HoverHandler { id: overSpills } UTip { visible: overSpills.hovered; text: qsTr("Moves between vector registers and the stack") } }
             Cell { text: qsTr("time"); color: Theme.textMuted }
-            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(128) }
-            Cell { text: ""; wide: Theme.px(122) }
+            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(pane.tight ? 100 : 128) }
+            Cell { room: !pane.tight; text: ""; wide: Theme.px(122) }
             Item { implicitWidth: Theme.px(24) }
         }
         UList {
@@ -129,14 +130,15 @@ Rectangle {
                     anchors.leftMargin: Theme.px(14)
                     anchors.rightMargin: Theme.px(14)
                     spacing: Theme.px(8)
-                    ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true }
+                    ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
                     Cell { room: !pane.narrow; text: row.rewrites }
                     Cell { text: row.instructions; wide: Theme.px(100) }
                     Cell { room: !pane.narrow; text: row.registers }
                     Cell { room: !pane.narrow; text: row.spills }
                     Cell { text: row.time }
-                    Cell { text: row.ratio; wide: Theme.px(128); color: row.ink }
-                    Cell { text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
+                    // Without room for both, a failure or the work in progress comes before the ratio.
+                    Cell { text: pane.tight && (row.ratio.length === 0 || row.tone === "bad") ? row.verdict : row.ratio; wide: Theme.px(pane.tight ? 100 : 128); color: row.ink }
+                    Cell { room: !pane.tight; text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
                     UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
                 }
             }

@@ -230,10 +230,10 @@ struct RuleModelType {
   QML_UNCREATABLE("made by the session")
 };
 
-struct StoryModelType {
+struct StoryTellerType {
   Q_GADGET
-  QML_FOREIGN(uopscope::StoryModel)
-  QML_NAMED_ELEMENT(StoryModel)
+  QML_FOREIGN(uopscope::StoryTeller)
+  QML_NAMED_ELEMENT(StoryTeller)
   QML_UNCREATABLE("made by the session")
 };
 

@@ -259,6 +259,24 @@ with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wro
   CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
 }
 
+TEST_CASE("the lesson in a session folds its answers, and the teacher's part stays out") {
+  Folder f;
+  const std::string page = f.file("s.html"),
+                    lesson = f.file(
+                        "l.md",
+                        "# A lesson\n\n```question\nask: How many\n  kernels?\nanswer: 3\nanswer: three\n"
+                        "wrong: 4\nhint: count `them`\nbecause: One for each.\n```\n\nGo on.\n\n"
+                        "## For the teacher\nsecret\n");
+  REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "--lesson", lesson, "-o", page}).code == 0);
+  const std::string html = textOf(page);
+  CHECK(contains(html, "<strong>Question.</strong> How many kernels?"));
+  CHECK(contains(html, "<details><summary>Hint</summary><p>count <code>them</code></p></details>"));
+  CHECK(contains(html, "<details><summary>Answer</summary><p>3 or three. One for each.</p></details>"));
+  CHECK(contains(html, "Go on."));
+  CHECK_FALSE(contains(html, "wrong: 4"));
+  CHECK_FALSE(contains(html, "secret"));
+}
+
 TEST_CASE("a browser steps through a session: slider, keys, links") {
   if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
     MESSAGE("skipped: no chromium");

@@ -114,7 +114,7 @@ void Bookmarks::move(int row, int by) {
 
 void Bookmarks::step(int by) {
   if (count() == 0) return session_.showNotice(tr("No bookmarks. Ctrl D keeps the present state."));
-  const int to = current_ < 0 ? (by > 0 ? 0 : count() - 1) : current_ + by;
+  const int to = !talking() ? (by > 0 ? 0 : count() - 1) : current_ + by;
   if (to < 0 || to >= count())
     return session_.showNotice(to < 0 ? tr("This is the first bookmark.") : tr("This is the last bookmark."));
   talking_ = true;

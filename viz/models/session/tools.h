@@ -14,7 +14,7 @@
 #include "viz/models/lab/candidates_model.h"
 #include "viz/models/lab/roofline_model.h"
 #include "viz/models/lab/rule_model.h"
-#include "viz/models/lab/story_model.h"
+#include "viz/models/lab/story_teller.h"
 #include "viz/models/lab/values_model.h"
 #include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
@@ -46,7 +46,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
   Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
   Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
-  Q_PROPERTY(uopscope::StoryModel* story READ story CONSTANT)
+  Q_PROPERTY(uopscope::StoryTeller* story READ story CONSTANT)
   Q_PROPERTY(uopscope::BisectModel* bisect READ bisect CONSTANT)
   Q_PROPERTY(uopscope::CandidatesModel* candidates READ candidates CONSTANT)
   Q_PROPERTY(uopscope::ScriptEditor* editor READ editor CONSTANT)
@@ -74,7 +74,7 @@ public:
   WhatIfModel* whatIf() { return &whatIf_; }
   ValuesModel* values() { return &values_; }
   RuleModel* rule() { return &rule_; }
-  StoryModel* story() { return &story_; }
+  StoryTeller* story() { return &story_; }
   BisectModel* bisect() { return &bisect_; }
   CandidatesModel* candidates() { return &candidates_; }
   ScriptEditor* editor() { return &editor_; }
@@ -108,7 +108,7 @@ private:
   WhatIfModel whatIf_;
   ValuesModel values_;
   RuleModel rule_;
-  StoryModel story_;
+  StoryTeller story_;
   BisectModel bisect_;
   CandidatesModel candidates_;
   ScriptEditor editor_;

@@ -1,4 +1,4 @@
-#include "viz/models/lab/story_model.h"
+#include "viz/models/lab/story_teller.h"
 
 #include "replay/teach/chapters.h"
 #include "viz/models/work/table_text.h"
@@ -28,7 +28,7 @@ QVariantList listOf(const ToldScope& told) {
 
 } // namespace
 
-StoryModel::StoryModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+StoryTeller::StoryTeller(Session& session, QObject* parent) : QObject(parent), session_(session) {
   connect(&session_, &Session::opened, this, [this] {
     told_ = 0;
     chapters_.clear();
@@ -38,7 +38,7 @@ StoryModel::StoryModel(Session& session, QObject* parent) : QObject(parent), ses
   connect(&session_, &Session::placeChanged, this, [this] { ask(); });
 }
 
-void StoryModel::ask() {
+void StoryTeller::ask() {
   if (!session_.trace() || session_.tab() != QLatin1String("story") || session_.scope() == told_) return;
   told_ = session_.scope();
   chapters_.clear(), problem_.clear(), title_.clear();
@@ -64,13 +64,13 @@ void StoryModel::ask() {
       });
 }
 
-void StoryModel::goTo(qlonglong pass) {
+void StoryTeller::goTo(qlonglong pass) {
   if (pass <= 0) return;
   session_.setTab(QStringLiteral("graph"));
   session_.goTo(pass, 1);
 }
 
-QString StoryModel::exportTo(const QString& path) const {
+QString StoryTeller::exportTo(const QString& path) const {
   if (!path.endsWith(QLatin1String(".html")) && !path.endsWith(QLatin1String(".txt")))
     return tr("%1: a story is written as .html or .txt").arg(path);
   return writeText(path, path.endsWith(QLatin1String(".html")) ? html_ : text_);

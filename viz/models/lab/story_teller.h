@@ -1,7 +1,7 @@
 // The story of the kernel or schedule in front: chapters, a sentence for each pass, made from what happened. The same
 // text as `uopscope story`, with links: a click on a sentence goes to its pass.
 //
-//   StoryModel story(session);  session.setTab("story");  story.chapters();   // [{title, about, code, sentences: [...]}]
+//   StoryTeller story(session);  session.setTab("story");  story.chapters();   // [{title, about, code, sentences: [...]}]
 //
 // It is told on a lane of the jobs, when the tab is in front. Invariant: a story contains only facts of the trace.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace uopscope {
 
-class StoryModel : public QObject {
+class StoryTeller : public QObject {
   Q_OBJECT
   Q_PROPERTY(bool busy READ busy NOTIFY changed)
   /// "r_16_25_4", with the line of the script that it comes from.
@@ -19,7 +19,7 @@ class StoryModel : public QObject {
   Q_PROPERTY(QString problem READ problem NOTIFY changed)
 
 public:
-  explicit StoryModel(Session& session, QObject* parent = nullptr);
+  explicit StoryTeller(Session& session, QObject* parent = nullptr);
   bool busy() const { return session_.jobs().busy(Channel::Story); }
   QString title() const { return title_; }
   QVariantList chapters() const { return chapters_; }
