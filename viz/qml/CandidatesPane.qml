@@ -53,7 +53,7 @@ ColumnLayout {
                 z: modelData.chosen ? 2 : over.containsMouse ? 3 : 1
                 color: modelData.chosen ? Theme.accent : over.containsMouse ? Theme.hover : Theme.raised
                 border.width: 2
-                border.color: index === 0 ? Theme.added : Theme.lineStrong
+                border.color: index === 0 ? Theme.added : Theme.textMuted
                 readonly property string words: modelData.opts + ": " + modelData.time + (modelData.price > 0 ? ", " + qsTr("price %1").arg(modelData.price.toFixed(2)) : "") + (modelData.chosen ? ", " + qsTr("chosen") : index === 0 ? ", " + qsTr("the fastest") : "")
                 UArea { id: over; anchors.fill: parent; anchors.margins: -2; stop: false; name: dot.words; cursorShape: Qt.PointingHandCursor; onContainsMouseChanged: pane.told = containsMouse ? dot.words : ""; onClicked: Tools.whatIf.opts(dot.modelData.opts) }
             }
