@@ -94,11 +94,12 @@ int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
   std::string file, screenshot, theme;
-  std::vector<std::string> links;   ///< the state to show; several: of a film
+  std::vector<std::string> links;   ///< the state to show, then moves of a film (gui/film.h)
   std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;
-  int steps = 20; ///< of a film
+  int steps = 20;     ///< of a film
+  double seconds = 0; ///< of a film; 0: by its frames
 };
 int open(const OpenOptions& options, int argc, char** argv);
 

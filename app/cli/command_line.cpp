@@ -175,19 +175,32 @@ int codeOf(const Error& e) {
   }
 }
 
+#ifdef UOPSCOPE_HAVE_WINDOW
+bool isMove(const std::string& at) {
+  return at == "wait" || at.starts_with("do=") || at.starts_with("click=") || at.starts_with("double=") ||
+         at.starts_with("type=");
+}
+#endif
+
 } // namespace
 
 int open(const OpenOptions& o, int argc, char** argv) {
 #ifdef UOPSCOPE_HAVE_WINDOW
   WindowOptions window;
   window.file = o.file;
-  if (!o.links.empty()) window.link = o.links.front();
-  for (size_t k = 1; k < o.links.size(); ++k) window.places.push_back(o.links[k]);
+  // Moves are made in a state that is there: a trace at its first place, or two files side by side.
+  const bool begins = !o.links.empty() && o.compare.empty() && !isMove(o.links.front());
+  if (begins) window.link = o.links.front();
+  window.moves.assign(o.links.begin() + begins, o.links.end());
+  if (o.screenshot.empty() && !window.moves.empty())
+    throw Error(ErrorKind::Value, "several --at, and --at do=..., click=... or type=..., are moves of a "
+                                  "film: name it with --screenshot FILE.gif");
   window.compare = o.compare;
   window.ignoreNames = o.ignoreNames;
   window.screenshot = o.screenshot;
   window.theme = o.theme;
   window.steps = o.steps;
+  window.seconds = o.seconds;
   if (o.width > 0) window.width = o.width;
   if (o.height > 0) window.height = o.height;
   return runWindow(window, argc, argv);

@@ -129,13 +129,40 @@ std::string textOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// The bookmarks beside the trace (FILE.uoptrace.notes.json, which the window writes) as a list of links in Markdown: a talk
+/// goes with the session. Empty where there are none.
+std::string talkOf(const std::string& trace) {
+  std::ifstream file(trace + ".notes.json", std::ios::binary);
+  const Json marks = Json::parse(file, nullptr, false);
+  std::string out;
+  if (!marks.is_array()) return out;
+  auto plain = [](std::string text) { // brackets and line ends belong to Markdown
+    for (char& c : text)
+      if (c == '[' || c == ']' || c == '\n' || c == '\r') c = ' ';
+    return text;
+  };
+  for (const Json& m : marks) {
+    if (!m.is_object()) continue;
+    auto text = [&](const char* key) {
+      return m.contains(key) && m[key].is_string() ? m[key].get<std::string>() : std::string();
+    };
+    std::string link = text("link"), note = text("note"), place = text("place");
+    if (const size_t tab = link.find("&tab="); tab != std::string::npos) link.erase(tab);
+    if (link.find_first_of("() \n") == std::string::npos && !link.empty())
+      out += fmt::format("1. [{}]({})\n", plain(note.empty() ? place : note), link);
+  }
+  return out.empty() ? out : "## Talk\n\n" + out;
+}
+
 /// Writes a session for stepping offline, in one file. stderr and the page list the parts that it leaves out.
 int exportSession(Trace& trace, const ExportOptions& o) {
   if (!o.output.ends_with(".html"))
     throw Error(ErrorKind::Value, fmt::format("-o {}: a session is an .html file", o.output));
   SessionChoice choice{
       .kernel = o.kernel, .pass = o.pass, .mostBytes = o.megabytes * 1'000'000, .progress = {}};
-  const SessionPage page = sessionPage(trace, choice, o.lesson.empty() ? "" : textOf(o.lesson));
+  std::string talk = talkOf(o.trace);
+  if (!o.lesson.empty()) talk += (talk.empty() ? "" : "\n") + textOf(o.lesson);
+  const SessionPage page = sessionPage(trace, choice, talk);
   std::ofstream file(o.output, std::ios::binary);
   file << page.html;
   file.flush();

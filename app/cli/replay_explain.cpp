@@ -104,8 +104,8 @@ int replayBisect(const ReplayArguments& o) {
   if (!o.commits.empty()) return bisectCommits(o, corpus, entry);
   if (!o.trust) continueInSandbox("--rewrites", {o.corpus}, entry.name, "");
   Compilation kernel = corpus.load(entry);
-  RewriteCulprit c =
-      bisectRewrites(kernel, o.check == "slow" ? BisectFor::Slow : BisectFor::Wrong, o.timeout);
+  RewriteCulprit c = bisectRewrites(kernel, o.check == "slow" ? BisectFor::Slow : BisectFor::Wrong,
+                                    {.timeoutSeconds = o.timeout});
   fmt::print("{}\n", c.sentence);
   if (c.found)
     fmt::print("alone:  uopscope replay reproduce {} {} -o {}.py\n", o.corpus, entry.id, entry.name);

@@ -8,6 +8,7 @@
 #include "engine/tensor/tensor_memory.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/teach/rule_bench.h"
+#include "viz/pictures/rule_picture.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "engine/python/interpreter/interpreter.h"
 #endif
@@ -51,6 +52,10 @@ std::string answer(const RuleArguments& o) {
     Trace trace(o.trace);
     RuleBenchOptions options;
     if (!o.kernel.empty()) options.scope = trace.findScope(o.kernel);
+    if (o.json) {
+      options.draw = [](UOp before, UOp after) { return rewriteGraph(before, after); };
+      options.drawPattern = [](const Rule& rule) { return patternGraph(rule); };
+    }
     options.kernels = {o.times ? o.repeats : 0, o.timeout, o.keep};
     const RuleBench bench = benchRules(trace, std::make_shared<const PatternMatcher>(given), after, options);
     const Json proofs = proofsOf(given);

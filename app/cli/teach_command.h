@@ -24,11 +24,16 @@ struct WhatIfArguments {
 int compareVariants(const WhatIfArguments& options);
 
 struct BisectArguments {
-  std::string script;
+  std::string script; ///< or a trace
+  std::string kernel; ///< of the trace
+  std::string what;   ///< "wrong" or "slow"
+  std::string line;   ///< of the kernel's code, in place of `what`
+  std::string trace;  ///< of the script: the step is looked for in it
   std::vector<std::string> arguments;
-  bool json = false;
+  int timeout = 60;
+  bool json = false, progress = false, trust = false;
 };
-int bisectByScript(const BisectArguments& options);
+int bisect(const BisectArguments& options);
 
 struct RuleArguments {
   std::string file, trace, kernel, after;

@@ -121,16 +121,30 @@ void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
 
 void addBisect(CLI::App& app, BisectArguments& o, int& code) {
   CLI::App* verb = app.add_subcommand(
-      "bisect", "which rewrite makes a script fail: it is run with fewer and fewer rewrites");
+      "bisect", "which rewrite makes a script fail, or a kernel wrong or slow, or made a line of its code: "
+                "it is compiled with fewer and fewer rewrites");
   verb->add_option("SCRIPT", o.script,
-                   "a script that ends with another exit code than 0 where its numbers are wrong")
+                   "a script that ends with another exit code than 0 where its numbers are wrong; or a "
+                   ".uoptrace file")
       ->required();
+  verb->add_option("--kernel", o.kernel, "of a trace: the kernel, by number or name");
+  verb->add_option("--for", o.what,
+                   "with --kernel: wrong (results, against the reference interpreter; the default) or slow "
+                   "(slower than without optional rewrites)")
+      ->check(CLI::IsMember({"wrong", "slow"}));
+  verb->add_option("--line", o.line, "with --kernel: a line of its code (show --what source)");
+  verb->add_option("--trace", o.trace, "of a script: a trace of it, in which the step is looked for");
+  verb->add_option("--timeout", o.timeout, "seconds for one run of a kernel (60)")
+      ->check(CLI::Range(1, 86400));
+  verb->add_flag("--trust", o.trust, "run the kernel of the trace without asking and without a sandbox");
+  verb->add_flag("--progress", o.progress, "a line on stderr for each run");
   verb->add_flag("--json", o.json, "JSON instead of text");
   verb->add_option("ARGS", o.arguments, "of the script, after --");
   verb->footer(
       "Any rule is found that states an equation, the script's own included. Exit code 1 if one was found.\n"
-      "Example: uopscope bisect wrong.py");
-  verb->callback([&] { code = bisectByScript(o); });
+      "Example: uopscope bisect wrong.py\n"
+      "         uopscope bisect matmul.uoptrace --kernel r_2_16_4_16_48 --for slow");
+  verb->callback([&] { code = bisect(o); });
 }
 
 void addRoofline(CLI::App& app, RooflineArguments& o, int& code) {

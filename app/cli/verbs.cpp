@@ -24,9 +24,10 @@ void addOpen(CLI::App& app, VerbArguments& o) {
   CLI::App* verb =
       app.add_subcommand("open", "open a script, a trace or nothing in the window (the default)");
   verb->add_option("FILE", o.open.file, "a script or a .uoptrace file");
-  verb->add_option("--at", o.open.links,
-                   "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source; several: a film of "
-                   "these places")
+  verb->add_option(
+          "--at", o.open.links,
+          "where to go: kernel=3&pass=devectorize&step=12&node=456&tab=source; several are the moves of a "
+          "film: links, do=ACTION, click=TEXT, double=TEXT, type=TEXT, wait")
       ->expected(1)
       ->take_all();
   verb->add_option(
@@ -34,6 +35,10 @@ void addOpen(CLI::App& app, VerbArguments& o) {
       "write a picture and end; needs no display: .png, .gif or .mp4 (a film of the steps from there on), "
       ".html (the bookmarks as slides)");
   verb->add_option("--steps", o.open.steps, "of a film: the number of steps (20)")->check(CLI::Range(1, 500));
+  verb->add_option("--seconds", o.open.seconds, "of a film: its length (a second a step, two a move)")
+      ->check(CLI::Range(1, 600));
+  verb->add_option("--compare", o.open.compare, "two traces or corpora side by side, in place of FILE")
+      ->expected(2);
   verb->add_option("--theme", o.open.theme, "dark, light, contrast, contrast-light or system")
       ->check(CLI::IsMember({"dark", "light", "contrast", "contrast-light", "system"}));
   verb->add_option("--width", o.open.width, "of the window");

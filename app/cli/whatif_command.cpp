@@ -1,10 +1,8 @@
-// uopscope whatif and bisect. whatif compiles kernels without a rule or with other Opts; bisect finds the
-// rewrite that makes a script fail. Scripts run in separate processes of this program.
+// uopscope whatif: kernels compiled again without a rule or with other Opts. A script runs in a process of its own.
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/sandbox.h"
 #include "app/cli/teach_command.h"
-#include "replay/compare/bisect_script.h"
 #include "replay/teach/variants.h"
 
 #include <fmt/format.h>
@@ -148,48 +146,6 @@ int compareVariants(const WhatIfArguments& o) {
   else if (asked.empty())
     fmt::print("{} of {} kernels stay as they are\n", same, kernels.size());
   return bad ? kFailed : kFine;
-}
-
-int bisectByScript(const BisectArguments& o) {
-  mustExist(o.script);
-  std::vector<std::string> command = {selfPath(), "run", o.script};
-  command.insert(command.end(), o.arguments.begin(), o.arguments.end());
-  TemporaryFile log(".log"), report(".json");
-  size_t runs = 0;
-  const ScriptCulprit c = bisectScript([&](size_t fuel) {
-    std::error_code ignored;
-    fs::remove(report.path(), ignored);
-    if (useColour()) fmt::print(stderr, "\rrun {}   ", ++runs);
-    std::vector<std::pair<std::string, std::string>> environment = {{"UOPSCOPE_FUEL_REPORT", report.path()}};
-    if (fuel != SIZE_MAX) environment.emplace_back("UOPSCOPE_FUEL", std::to_string(fuel));
-    const int code = runProgram(command, {}, log.path(), environment);
-    if (code == kInterrupted) throw Error(ErrorKind::Runtime, "interrupted");
-    ScriptRun run{code != kFine, {}};
-    if (fs::exists(report.path(), ignored))
-      run.last = LastRewrite::read(report.path());
-    else if (fuel == SIZE_MAX)
-      throw Error(ErrorKind::Value,
-                  fmt::format("{} did not get as far as the compiler: {}", o.script, lastLine(log.path())));
-    return run;
-  });
-  if (useColour()) fmt::print(stderr, "\r          \r");
-  if (o.json)
-    printJson(Json{{"found", c.found},
-                   {"sentence", c.sentence},
-                   {"rewrites", c.optional},
-                   {"number", c.number},
-                   {"runs", c.runs},
-                   {"rule", c.rewrite.rule},
-                   {"at", c.rewrite.at},
-                   {"kernel", c.rewrite.kernel},
-                   {"pass", c.rewrite.pass},
-                   {"before", c.rewrite.before},
-                   {"after", c.rewrite.after}});
-  else
-    fmt::print("{} ({} runs)\n", c.sentence, c.runs);
-  if (c.found && !o.json)
-    fmt::print("without it: UOPSCOPE_WITHOUT={} uopscope run {}\n", c.rewrite.rule, o.script);
-  return c.found ? kFailed : kFine;
 }
 
 } // namespace uopscope::cli

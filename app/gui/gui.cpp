@@ -2,23 +2,16 @@
 // nothing is outstanding: worker idle, canvas drawn, list views laid out.
 #include "app/gui/gui.h"
 
+#include "app/gui/film.h"
 #include "viz/models/session/dictionary.h"
-#include "viz/scene/gif_file.h"
-#include "viz/scene/graph_canvas.h"
-#include "viz/scene/mp4_file.h"
 #include "viz/scene/register.h"
-#include "viz/scene/slides_file.h"
 
-#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QLocale>
 #include <QQmlApplicationEngine>
 #include <QQuickStyle>
 #include <QQuickWindow>
-#include <QTimer>
-#include <algorithm>
-#include <cstdio>
 
 // A static library's resources must be initialized outside any namespace.
 static void loadQmlResources() {
@@ -28,131 +21,51 @@ static void loadQmlResources() {
 namespace uopscope {
 namespace {
 
-// A script for a screenshot is recorded first, which may take long.
-constexpr int kScreenshotPatienceMs = 120'000;
-constexpr int kSettleMs = 150;
+constexpr int kWrong = 2; ///< the exit code for a bad file, link, move or path
 
 bool hasDisplay() {
   return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-void say(const QString& text) {
-  std::fprintf(stderr, "uopscope: %s\n", qPrintable(text));
-}
-
-bool hasDrawn(const QQuickItem* item) {
-  const auto* canvas = qobject_cast<const GraphCanvas*>(item);
-  if (canvas && canvas->isVisible() && !canvas->settled()) return false;
-  return std::ranges::all_of(item->childItems(), hasDrawn);
-}
-
-/// Whether nothing is outstanding and every visible canvas has drawn the current state.
-bool isSettled(QQuickWindow& window, Session& session, Tools& tools) {
-  return session.settled() && tools.replay()->settled() && tools.experiment()->settled() &&
-         !tools.whatIf()->busy() && hasDrawn(window.contentItem());
-}
-
-/// Waits until the state that the options name is drawn. Returns 0, or 2 where the link leads nowhere.
-int waitForPlace(QQuickWindow& window, Session& session, Tools& tools, const QString& link) {
-  QElapsedTimer clock, calm;
-  clock.start();
-  calm.start();
-  bool followed = link.isEmpty();
-  while (clock.elapsed() < kScreenshotPatienceMs) {
-    QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
-    const bool recording = session.recorder()->running() || session.state() == QLatin1String("recording");
-    if (recording || !isSettled(window, session, tools)) calm.restart();
-    if (!recording && !followed && session.settled()) {
-      if (session.state() == QLatin1String("ready") && !session.follow(link)) {
-        say(session.notice());
-        return 2;
-      }
-      followed = true;
-      calm.restart();
-      continue; // the newest question has no answer yet, however long it took
-    }
-    if (calm.elapsed() > kSettleMs) break;
-  }
-  return 0;
-}
-
-/// A film of the present step and the `steps` after it, also over the ends of passes.
-/// Or of the places that the options name, which stand longer.
-QString takeFilm(QQuickWindow& window, Session& session, Tools& tools, const QString& path,
-                 const WindowOptions& options) {
-  constexpr int kFrameMs = 1100, kPlaceMs = 2200, kPauseMs = 1500;
-  const bool tour = !options.places.empty();
-  const int steps = tour ? 0 : options.steps;
-  std::vector<FilmFrame> frames{{window.grabWindow(), tour ? kPlaceMs : kFrameMs}};
-  for (const std::string& place : options.places) {
-    if (!session.follow(QString::fromStdString(place))) return session.notice();
-    waitForPlace(window, session, tools, {});
-    frames.push_back({window.grabWindow(), kPlaceMs});
-  }
-  for (int k = 0; k < steps; ++k) {
-    const QString before = session.link();
-    session.trigger(QStringLiteral("next-step"));
-    if (session.link() == before) break; // the end of the trace
-    waitForPlace(window, session, tools, {});
-    frames.push_back({window.grabWindow(), kFrameMs});
-  }
-  frames.back().ms += kPauseMs;
-  if (path.endsWith(QLatin1String(".mp4"))) return saveMp4(path, frames);
-  GifFilm film(path, kFrameMs);
-  for (const FilmFrame& frame : frames) {
-    film.add(frame.image);
-    if (frame.ms > kFrameMs) film.hold(frame.ms - kFrameMs);
-  }
-  return film.save();
-}
-
-/// The bookmarks of the trace as slides.
-QString takeSlides(QQuickWindow& window, Session& session, Tools& tools, const QString& path) {
-  Bookmarks& marks = *tools.bookmarks();
-  if (marks.count() == 0)
-    return QStringLiteral("%1 has no bookmarks, so there is no slide: Ctrl D in the window makes them, in %2")
-        .arg(session.path(), Bookmarks::fileFor(session.path()));
-  std::vector<Slide> slides;
-  for (int row = 0; row < marks.count(); ++row) {
-    marks.goTo(row);
-    waitForPlace(window, session, tools, {});
-    auto text = [&](int role) { return marks.data(marks.index(row), role).toString(); };
-    slides.push_back({window.grabWindow(), text(Bookmarks::NoteRole), text(Bookmarks::PlaceRole)});
-  }
-  return saveSlides(path, session.fileName(), slides);
-}
-
-int takeScreenshot(QQuickWindow& window, Session& session, Tools& tools, const WindowOptions& options) {
-  if (const int code = waitForPlace(window, session, tools, QString::fromStdString(options.link)))
-    return code;
+/// Makes the moves where there is no film of them, and writes what is to be seen.
+int takeScreenshot(FilmStage stage, const WindowOptions& options) {
+  Session& session = stage.session;
+  ReplayModel& replay = *stage.tools.replay();
+  if (!waitUntilDrawn(stage, QString::fromStdString(options.link))) return kWrong;
   const QString out = QString::fromStdString(options.screenshot);
   const bool film = out.endsWith(QLatin1String(".gif")) || out.endsWith(QLatin1String(".mp4")),
              slides = out.endsWith(QLatin1String(".html"));
-  if ((film || slides) && session.state() == QLatin1String("ready")) {
-    const QString problem =
-        film ? takeFilm(window, session, tools, out, options) : takeSlides(window, session, tools, out);
-    if (!problem.isEmpty()) {
-      say(problem);
-      return 2;
+  QStringList moves;
+  for (const std::string& move : options.moves) moves << QString::fromStdString(move);
+  const bool open = session.state() == QLatin1String("ready") || replay.state() == QLatin1String("ready");
+  QString problem;
+  if (film && open) {
+    problem = takeFilm(stage, out, moves, options.steps, options.seconds);
+  } else if (slides && open) {
+    problem = takeSlides(stage, out);
+  } else {
+    for (const QString& move : moves) {
+      if (!problem.isEmpty() || !open) break;
+      problem = makeMove(stage, move);
+      waitUntilDrawn(stage);
     }
-  } else if (const QImage image = window.grabWindow(); image.isNull() || film || slides || !image.save(out)) {
-    if (session.state() != QLatin1String("error"))
-      say(QStringLiteral("%1 cannot be written: check that its folder exists and that it ends in .png, .gif, "
-                         ".mp4 or .html")
-              .arg(out));
-    else
-      say(session.errorText());
-    return 2;
+    const QImage image = problem.isEmpty() ? stage.window.grabWindow() : QImage();
+    if (problem.isEmpty() && (image.isNull() || film || slides || !image.save(out)))
+      problem =
+          session.state() == QLatin1String("error")
+              ? session.errorText()
+              : QStringLiteral(
+                    "%1 cannot be written: check that its folder exists and that it ends in .png, .gif, "
+                    ".mp4 or .html")
+                    .arg(out);
   }
-  for (const auto& [state, problem] :
-       {std::pair(session.state(), session.errorText()),
-        std::pair(tools.replay()->state(), tools.replay()->errorText()),
-        std::pair(tools.experiment()->state(), tools.experiment()->errorText())})
-    if (state == QLatin1String("error")) {
-      say(problem);
-      return 2;
-    }
-  return 0;
+  for (const auto& [state, text] :
+       {std::pair(session.state(), session.errorText()), std::pair(replay.state(), replay.errorText()),
+        std::pair(stage.tools.experiment()->state(), stage.tools.experiment()->errorText())})
+    if (problem.isEmpty() && state == QLatin1String("error")) problem = text;
+  if (problem.isEmpty()) return 0;
+  say(problem);
+  return kWrong;
 }
 
 } // namespace
@@ -217,7 +130,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
       tools.replay()->openFiles(files);
     }
   }
-  if (screenshot) return takeScreenshot(*window, session, tools, options);
+  if (screenshot) return takeScreenshot({*window, session, tools}, options);
   return QGuiApplication::exec();
 }
 

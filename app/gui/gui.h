@@ -13,11 +13,12 @@ struct WindowOptions {
   std::vector<std::string> compare; ///< two corpora or traces to compare instead
   bool ignoreNames = false;         ///< a different numbering of names is no change
   std::string link;                 ///< the state to show
-  std::vector<std::string> places;  ///< of a film: the states after that one, in place of steps
-  /// Path of a picture; no display is needed, and the program ends. .png: the state; .gif, .mp4: a film of it and of
-  /// `steps` steps after it, or of `places`; .html: the bookmarks of the trace as slides.
+  std::vector<std::string> moves;   ///< made there, one after the other (film.h)
+  /// Path of a picture; no display is needed, and the program ends. .png: the state after the moves; .gif, .mp4: a film
+  /// of the state and the moves, or of `steps` steps; .html: the bookmarks of the trace as slides.
   std::string screenshot;
   int steps = 20;
+  double seconds = 0;        ///< of a film; 0: a second a step, two a move
   int width = 0, height = 0; ///< 0: the size of the last window
   std::string theme;         ///< "dark", "light", "system"; empty: the last choice
   double textScale = 0;      ///< 0: the last choice

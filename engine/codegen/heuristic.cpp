@@ -186,6 +186,15 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
   }
 }
 
+int64_t vectorWidth(const Target& target) {
+  return target.supportsVectors ? std::max(4, std::max(target.aluLanes, target.maxVectorLanes)) : 4;
+}
+/// Lanes of the type that the kernel sums.
+int64_t lanesOf(const Target& target, const KernelShape& k) {
+  const int64_t width = vectorWidth(target);
+  return k.reduction ? width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()) : width;
+}
+
 /// `stores`: of each iteration.
 void chooseThreads(KernelOptimizer& s, size_t stores) {
   int64_t work = std::max<int64_t>(1, static_cast<int64_t>(stores));
@@ -216,10 +225,7 @@ void chooseOpts(KernelOptimizer& s) {
     chooseForGroups(s, k);
     return;
   }
-  int64_t width =
-      s.target().supportsVectors ? std::max(4, std::max(s.target().aluLanes, s.target().maxVectorLanes)) : 4;
-  const int64_t lanes =
-      k.reduction ? width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()) : width;
+  const int64_t width = vectorWidth(s.target()), lanes = lanesOf(s.target(), k);
   if (keepsRows(s, k))
     chooseForRows(s, lanes);
   else if (k.reduction)
@@ -227,6 +233,29 @@ void chooseOpts(KernelOptimizer& s) {
   else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());
+}
+
+std::optional<double> heuristic::priceOfOpts(UOp ast, const Target& target, const std::vector<Opt>& opts) {
+  KernelOptimizer s(ast, target);
+  const KernelShape k = inspect(s);
+  if (!k.reduction || target.hasLocal || keepsRows(s, k)) return std::nullopt;
+  const int64_t width = lanesOf(target, k);
+  const std::vector<TileAxis> axes = tileAxes(s, k, width);
+  std::vector<Tile::Part> parts;
+  for (const Opt& o : opts) {
+    if (o.op != OptOp::UPCAST && o.op != OptOp::UNROLL && o.op != OptOp::THREAD && o.op != OptOp::SWAP)
+      return std::nullopt;
+    const bool isTile = o.op == OptOp::UPCAST || o.op == OptOp::UNROLL;
+    for (const TileAxis& a : axes) {
+      const int at = o.op == OptOp::UNROLL ? unrollAxis(s, a.range) : axisOf(s, a.range);
+      if (!isTile || at < 0 || at != o.axis || a.isTerm != (o.op == OptOp::UNROLL)) continue;
+      const int64_t amount = o.arg.empty() || o.arg[0] == 0 ? a.extent : o.arg[0];
+      if (std::ranges::find(parts, a.range, &Tile::Part::range) != parts.end()) return std::nullopt;
+      parts.push_back({a.range, amount, a.isTerm});
+    }
+    s.apply(o);
+  }
+  return priceOfTile(axes, k.reads.size(), width, parts);
 }
 
 } // namespace uopscope

@@ -10,6 +10,7 @@
 #include "engine/codegen/ranges.h"
 
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 namespace uopscope::heuristic {
@@ -45,5 +46,9 @@ Decision inWords(const char* words);
 
 /// Chooses Opts for a target with work groups.
 void chooseForGroups(KernelOptimizer& s, const KernelShape& k);
+
+/// The model's price of these Opts of a kernel with a reduction, for a target with vector lanes: cycles a lane and step.
+/// None where the Opts do not fit, or do more than make a tile (threads, groups, a second Opt on one loop).
+std::optional<double> priceOfOpts(UOp ast, const Target& target, const std::vector<Opt>& opts);
 
 } // namespace uopscope::heuristic

@@ -322,4 +322,19 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   return tile;
 }
 
+std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+                                  const std::vector<Tile::Part>& parts) {
+  std::vector<Chosen> chosen;
+  for (const Tile::Part& p : parts) {
+    const auto at = std::ranges::find(axes, p.range, &TileAxis::range);
+    if (at == axes.end() || p.amount < 1 || p.amount > at->extent) return std::nullopt;
+    chosen.push_back({static_cast<size_t>(at - axes.begin()), p.amount});
+  }
+  if (axes.empty()) return std::nullopt;
+  const Chosen lanes = chosen.empty() ? Chosen{0, 1} : chosen.back();
+  if (!chosen.empty()) chosen.pop_back();
+  const double cost = Model(axes, reads, registerLanes).cost(lanes, chosen);
+  return cost < Model::kNever ? std::optional(cost) : std::nullopt;
+}
+
 } // namespace uopscope

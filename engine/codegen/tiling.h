@@ -11,6 +11,7 @@
 #include "engine/uop/uop.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,5 +71,9 @@ struct Tile {
 /// the tiles not chosen are kept.
 Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
                 bool listOthers = false);
+/// The model's price of a given tile, whose last part is the lanes: cycles a lane and step. None for a tile that is no
+/// tile of these axes, or that fills more registers than there are.
+std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+                                  const std::vector<Tile::Part>& parts);
 
 } // namespace uopscope

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 namespace uopscope {
 
-ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run) {
+ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
+                           const std::function<void(size_t run, size_t about)>& progress) {
   ScriptCulprit c;
   auto counted = [&](size_t fuel) {
     ++c.runs;
+    if (progress) progress(c.runs, c.optional ? 3 + static_cast<size_t>(std::bit_width(c.optional)) : 0);
     return run(fuel);
   };
   const ScriptRun all = counted(SIZE_MAX);

@@ -23,6 +23,8 @@ struct ScriptCulprit {
   LastRewrite rewrite;
   std::string sentence;
 };
-ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run);
+/// `progress` is told before each run: its number, and about how many there will be (0: not known yet).
+ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
+                           const std::function<void(size_t run, size_t about)>& progress = {});
 
 } // namespace uopscope

@@ -138,6 +138,23 @@ void chooseInput(ValueChoice& choice, const std::string& text) {
   choice.inputs[*parameter] = std::move(numbers); // none: they count
 }
 
+std::map<std::string, int64_t> boundVariables(Trace& trace, ScopeId scope) {
+  std::map<std::string, int64_t> out;
+  const auto& scopes = trace.scopes();
+  for (auto s = scopes.rbegin(); s != scopes.rend() && out.empty(); ++s) {
+    if (s->id > scope || s->kind != ScopeKind::Schedule || s->root == kNoNode) continue;
+    for (const NodeId id : trace.nodes().toposort(s->root)) {
+      const NodeFields n = trace.nodes().fields(id);
+      if (n.op != Op::BIND || n.src.size() != 2) continue;
+      const NodeFields variable = trace.nodes().fields(n.src[0]), value = trace.nodes().fields(n.src[1]);
+      if (variable.op == Op::DEFINE_VAR && value.op == Op::CONST &&
+          value.arg.constant().kind == ConstValue::Kind::Int)
+        out.emplace(variable.arg.as<VarArg>().name, value.arg.constant().i);
+    }
+  }
+  return out;
+}
+
 ValueContext runContext(Variables& variables, const ValueChoice& choice, const std::function<bool()>& stop) {
   ValueContext c(variables);
   c.stop = stop;
@@ -175,49 +192,86 @@ NodeValues::NodeValues(ValueContext& context, UOp root)
 }
 
 void NodeValues::findLoops() {
-  auto add = [&](uint32_t key, ChosenLoop loop) {
+  auto add = [&](uint32_t key, ChosenLoop loop, UOp node) {
     if (std::ranges::find(keys_, key) != keys_.end()) return;
     keys_.push_back(key);
+    nodes_.push_back(node);
     loop.at = loop.first;
     loops_.push_back(std::move(loop));
   };
   Variables& names = context_.variables;
   for (const UOp u : order_) {
     if (u.is(Op::RANGE))
-      add(names.keyOfRange(u), {u.render(), std::string(axisTypeName(u.axisType())), 0, u.vmax(), 0});
+      add(names.keyOfRange(u), {u.render(), std::string(axisTypeName(u.axisType())), 0, u.vmax(), 0}, u);
     if (u.is(Op::SPECIAL) && u.arg().kind() == ArgKind::String)
-      add(names.keyOfName("s" + u.arg().str()), {u.arg().str(), "SPECIAL", 0, u.vmax(), 0});
+      add(names.keyOfName("s" + u.arg().str()), {u.arg().str(), "SPECIAL", 0, u.vmax(), 0}, u);
     if (u.is(Op::DEFINE_VAR)) {
       const auto& var = u.arg().as<VarArg>();
-      add(names.keyOfName("v" + var.name), {var.name, "DEFINE_VAR", u.vmin(), u.vmax(), 0});
+      add(names.keyOfName("v" + var.name), {var.name, "DEFINE_VAR", u.vmin(), u.vmax(), 0}, u);
     }
   }
   for (const UOp u : order_) // lanes of loops that are gone already
     if (u.is(Op::UNROLL))
       for (const auto& [id, size] : laneAxes(u))
-        add(names.keyOfAxis(id), {fmt::format("r{}", id), "UNROLL", 0, size - 1, 0});
+        add(names.keyOfAxis(id), {fmt::format("r{}", id), "UNROLL", 0, size - 1, 0}, {});
   for (size_t k = 0; k < keys_.size(); ++k) values_->choose(keys_[k], loops_[k].at);
 }
 
-std::vector<std::string> NodeValues::choose(const ValueChoice& choice) {
+/// "r0", and "ridx0" or "Lidx0", as in the C of a kernel; null: there is none.
+ChosenLoop* NodeValues::loopNamed(const std::string& given) {
+  const size_t idx = given.find("idx");
+  for (const std::string& name : {given, idx == std::string::npos ? given : "r" + given.substr(idx + 3)})
+    if (const auto found = std::ranges::find(loops_, name, &ChosenLoop::name); found != loops_.end())
+      return &*found;
+  return nullptr;
+}
+
+void NodeValues::take(const ChosenLoop& loop, int64_t at) {
+  const auto k = static_cast<size_t>(&loop - loops_.data());
+  loops_[k].at = at;
+  values_->choose(keys_[k], at);
+}
+
+std::vector<std::string> NodeValues::chooseVariables(const ValueChoice& choice) {
   std::vector<std::string> unknown;
-  for (const auto& [given, at] : choice.at) {
-    auto isLoop = [&](const ChosenLoop& l) { return l.name == given; };
-    auto found = std::ranges::find_if(loops_, isLoop);
-    const size_t idx = given.find("idx");
-    if (found == loops_.end() && idx != std::string::npos) {
-      const std::string name = "r" + given.substr(idx + 3);
-      found = std::ranges::find_if(loops_, [&](const ChosenLoop& l) { return l.name == name; });
+  for (ChosenLoop& l : loops_) {
+    if (l.kind != "DEFINE_VAR") continue;
+    if (const auto asked = choice.at.find(l.name); asked != choice.at.end()) {
+      if (asked->second >= l.first && asked->second <= l.last)
+        take(l, asked->second);
+      else
+        unknown.push_back(
+            fmt::format("{} goes from {} to {}, not to {}", l.name, l.first, l.last, asked->second));
+    } else if (const auto bound = choice.bound.find(l.name); bound != choice.bound.end()) {
+      take(l, std::clamp(bound->second, l.first, l.last));
     }
-    if (found == loops_.end()) {
+  }
+  for (size_t k = 0; k < loops_.size(); ++k) {
+    if (!nodes_[k] || !nodes_[k].in(OpSet{Op::RANGE, Op::SPECIAL})) continue;
+    try {
+      context_.budget = kPerNode;
+      loops_[k].last = std::max<int64_t>(0, values_->extentOf({keys_[k], nodes_[k], 0}) - 1);
+    } catch (const Error&) {
+      values_->recover(); // an extent without a number: the bound of its type stays
+    }
+    if (loops_[k].at > loops_[k].last) take(loops_[k], loops_[k].last);
+  }
+  return unknown;
+}
+
+std::vector<std::string> NodeValues::choose(const ValueChoice& choice) {
+  std::vector<std::string> unknown = chooseVariables(choice);
+  for (const auto& [given, at] : choice.at) {
+    const ChosenLoop* found = loopNamed(given);
+    if (!found)
       unknown.push_back(fmt::format("there is no loop {}", given));
-    } else if (at < found->first || at > found->last) {
+    else if (found->kind == "DEFINE_VAR")
+      continue;
+    else if (at < found->first || at > found->last)
       unknown.push_back(
           fmt::format("{} goes from {} to {}, not to {}", found->name, found->first, found->last, at));
-    } else {
-      found->at = at;
-      values_->choose(keys_[static_cast<size_t>(found - loops_.begin())], at);
-    }
+    else
+      take(*found, at);
   }
   placeElements(choice.element);
   return unknown;
@@ -366,8 +420,8 @@ std::optional<ConstValue> NodeValues::valueStoredTo(uint64_t memory, int64_t ind
     std::vector<Free> free;
     size_t all = 1, lane = 0;
     for (const Variable& v : context_.variables.of(store.src(0))) {
-      const int64_t first = v.node && v.node.is(Op::DEFINE_VAR) ? v.node.vmin() : 0;
-      const int64_t last = v.node ? v.node.vmax() : v.size - 1;
+      if (v.node && v.node.is(Op::DEFINE_VAR)) continue; // the run has its value
+      const int64_t first = 0, last = values_->extentOf(v) - 1;
       if (std::ranges::none_of(free, [&](const Free& f) { return f.key == v.key; }))
         free.push_back({v.key, first, last, 0});
       all = std::min(kMostTried + 1, all * static_cast<size_t>(std::max<int64_t>(1, last - first + 1)));

@@ -7,16 +7,20 @@
 //   for (const ValueWay& w : valueWays(trace, kernel, choice, {})) ...    // one stored element, pass by pass
 //
 // GraphValues computes; nothing is compiled, and no code of a file runs. A loop that is not chosen stands at its
-// first iteration. Memory holds what the iterations before the chosen ones left there. What has no number says why.
+// first iteration, a variable at the value that the script bound. Memory holds what the iterations before the chosen ones left there. What has no number says why.
 #pragma once
 #include "replay/compare/graph_values.h"
 #include "replay/read/cursor.h"
 
+#include <algorithm>
+
 namespace uopscope {
 
 struct ValueChoice {
-  std::map<std::string, int64_t> at = {};             ///< iteration by the name of the loop: "r0", "gidx0"
-  TensorIndex element = {};                           ///< of the tensors of a schedule; empty: the first
+  /// Iteration by the name of the loop ("r0", "gidx0"), or the value of a variable by its name.
+  std::map<std::string, int64_t> at = {};
+  std::map<std::string, int64_t> bound = {}; ///< of variables that `at` does not name: boundVariables()
+  TensorIndex element = {};                  ///< of the tensors of a schedule; empty: the first
   std::map<int64_t, std::vector<double>> inputs = {}; ///< by parameter; the numbers repeat
   uint64_t seed = 1;                                  ///< of inputs that are not given
 };
@@ -26,8 +30,12 @@ void chooseLoops(ValueChoice& choice, const std::string& text);
 /// Adds "data1=0.5" (every element), "data1=1,2,3" (repeated) or "data1=count" (0, 1, 2 ...).
 void chooseInput(ValueChoice& choice, const std::string& text);
 
+/// The values that the script bound to the variables of a kernel or schedule, as the schedule that made it has them.
+/// Empty where the trace binds none.
+std::map<std::string, int64_t> boundVariables(Trace& trace, ScopeId scope);
+
 struct ChosenLoop {
-  std::string name, kind; ///< "r0", "LOOP"
+  std::string name, kind; ///< "r0", "LOOP"; a variable is a "DEFINE_VAR"
   int64_t first = 0, last = 0, at = 0;
 };
 struct ChosenInput {
@@ -82,8 +90,14 @@ class NodeValues {
 public:
   NodeValues(ValueContext& context, UOp root);
   const std::vector<ChosenLoop>& loops() const { return loops_; }
-  /// Chooses as far as the graph has these loops; returns the names that it does not have.
+  bool hasVariables() const {
+    return std::ranges::find(loops_, "DEFINE_VAR", &ChosenLoop::kind) != loops_.end();
+  }
+  /// Chooses as far as the graph has these loops and variables; returns why some were not chosen. Variables come first:
+  /// the extent of a loop may be one. A variable that nobody chose has its bound value, or the smallest.
   std::vector<std::string> choose(const ValueChoice& choice);
+  /// The variables alone.
+  std::vector<std::string> chooseVariables(const ValueChoice& choice);
   /// Binds the loop of a RANGE, SPECIAL or DEFINE_VAR.
   void bind(UOp loop, int64_t iteration);
   NodeNumber numberOf(UOp u);
@@ -103,6 +117,8 @@ public:
 
 private:
   void findLoops();
+  ChosenLoop* loopNamed(const std::string& given);
+  void take(const ChosenLoop& loop, int64_t at);
   void placeElements(const TensorIndex& element);
   NodeNumber numberOrError(UOp u);
   NodeNumber storeNumber(UOp u);
@@ -113,6 +129,7 @@ private:
   std::unique_ptr<GraphValues> values_;
   std::vector<ChosenLoop> loops_;
   std::vector<uint32_t> keys_; ///< of loops_
+  std::vector<UOp> nodes_;     ///< of loops_; null: lanes of a loop that is gone
   UOpMap<TensorIndex> places_; ///< of tensors
   std::vector<UOp> order_;
 };

@@ -32,7 +32,10 @@ NodeId firstGraph(Trace& trace, ScopeId scope) {
 /// What the first graph of the kernel stores to elements.
 class Reference {
 public:
-  Reference(ValueContext& context, UOp root) : context_(context), graph_(context, root) {}
+  Reference(ValueContext& context, UOp root, const ValueChoice& choice)
+      : context_(context), graph_(context, root) {
+    graph_.chooseVariables(choice);
+  }
   std::optional<ConstValue> at(uint64_t memory, int64_t index) {
     const auto [it, isNew] = known_.try_emplace({memory, index});
     if (!isNew) return it->second;
@@ -72,9 +75,10 @@ std::vector<ChosenInput> inputsOf(UOp root, const ValueChoice& choice) {
 
 } // namespace
 
-StepValues valuesOfStep(Trace& trace, Cursor& cursor, int64_t from, int64_t to, const ValueChoice& choice,
+StepValues valuesOfStep(Trace& trace, Cursor& cursor, int64_t from, int64_t to, const ValueChoice& asked,
                         const std::function<bool()>& stop, bool strict) {
   StepValues out;
+  ValueChoice choice = asked;
   const GraphDiff diff = cursor.diff(from, to);
   Pool pool;
   PoolScope scope(pool);
@@ -82,6 +86,7 @@ StepValues valuesOfStep(Trace& trace, Cursor& cursor, int64_t from, int64_t to, 
   Materializer make(cursor.reader(), pool);
   ValueContext context = runContext(variables, choice, stop);
   NodeValues after(context, make(diff.afterRoot)), before(context, make(diff.beforeRoot));
+  if (after.hasVariables()) choice.bound = boundVariables(trace, cursor.info().scope);
   const auto unknown = after.choose(choice);
   if (strict && !unknown.empty()) {
     std::string names;
@@ -104,7 +109,7 @@ StepValues valuesOfStep(Trace& trace, Cursor& cursor, int64_t from, int64_t to, 
   std::optional<Reference> reference;
   if (first != kNoNode) {
     makeFirst.emplace(trace.nodes().reader(), pool);
-    reference.emplace(context, (*makeFirst)(first));
+    reference.emplace(context, (*makeFirst)(first), choice);
   }
   std::map<UOp, std::vector<NodeValues::Stored>, bool (*)(UOp, UOp)> stored(
       [](UOp a, UOp b) { return a.slot() < b.slot(); });
@@ -162,6 +167,7 @@ public:
     try {
       Materializer make(read, pool);
       NodeValues graph(context, make(root));
+      graph.chooseVariables(choice_);
       value = graph.valueStoredTo(element.memory, element.index);
       if (value)
         row.text = showLanes({*value});
@@ -205,8 +211,9 @@ private:
 
 } // namespace
 
-std::vector<ValueWay> valueWays(Trace& trace, ScopeId kernel, const ValueChoice& choice,
+std::vector<ValueWay> valueWays(Trace& trace, ScopeId kernel, const ValueChoice& asked,
                                 const std::function<bool()>& stop) {
+  ValueChoice choice = asked;
   const NodeId first = firstGraph(trace, kernel);
   if (first == kNoNode)
     throw Error(
@@ -221,6 +228,7 @@ std::vector<ValueWay> valueWays(Trace& trace, ScopeId kernel, const ValueChoice&
     ValueContext context = runContext(variables, choice, stop);
     Materializer make(trace.nodes().reader(), pool);
     NodeValues graph(context, make(first));
+    if (graph.hasVariables()) choice.bound = boundVariables(trace, kernel);
     graph.choose(choice);
     for (NodeValues::Stored& s : graph.stored()) {
       s.store = {}; // its pool ends here

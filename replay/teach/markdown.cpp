@@ -78,7 +78,8 @@ std::string tableRow(std::string_view line, const char* cell) {
 class Blocks {
 public:
   void line(std::string_view text) {
-    if (text.starts_with("```")) return fence();
+    if (text.starts_with("```")) return fence(text.substr(3));
+    if (question_) return questionLine(text);
     if (fenced_) {
       out_ += htmlText(text) + "\n";
       return;
@@ -109,16 +110,54 @@ public:
     out_ += inlineHtml(plain) + "\n";
   }
   std::string finish() {
-    if (fenced_) fence();
+    if (fenced_) fence({});
     open({});
     return std::move(out_);
   }
 
 private:
-  void fence() {
+  void fence(std::string_view what) {
     open({});
+    if (question_) {
+      finishQuestion();
+      question_ = fenced_ = false;
+      return;
+    }
+    if (!fenced_ && trimmed(what) == "question") {
+      asked_.clear();
+      question_ = fenced_ = true;
+      return;
+    }
     out_ += fenced_ ? "</pre>\n" : "<pre>";
     fenced_ = !fenced_;
+  }
+  /// "ask: ...", or the next line of the text before it.
+  void questionLine(std::string_view line) {
+    const size_t colon = line.find(':');
+    const bool begins = colon != std::string_view::npos && colon > 0 &&
+                        line.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == colon;
+    if (begins)
+      asked_.emplace_back(std::string(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+    else if (!asked_.empty())
+      asked_.back().second += " " + trimmed(line);
+  }
+  /// The question; hint and answer are folded, so that nobody reads them by chance.
+  void finishQuestion() {
+    auto all = [&](const char* key, const char* between) {
+      std::string out;
+      for (const auto& [name, text] : asked_)
+        if (name == key) out += (out.empty() ? "" : between) + inlineHtml(text);
+      return out;
+    };
+    auto folded = [&](const char* title, const std::string& html) {
+      if (!html.empty())
+        out_ += fmt::format("<details><summary>{}</summary><p>{}</p></details>\n", title, html);
+    };
+    out_ += fmt::format("<div class=\"question\">\n<p><strong>Question.</strong> {}</p>\n", all("ask", " "));
+    folded("Hint", all("hint", " "));
+    const std::string answers = all("answer", " or "), because = all("because", " ");
+    folded("Answer", answers + (answers.empty() || because.empty() ? "" : ". ") + because);
+    out_ += "</div>\n";
   }
   void open(const std::string& block) {
     if (block == open_) return;
@@ -139,7 +178,8 @@ private:
     out_ += tableRow(plain, first ? "th" : "td");
   }
   std::string out_, open_;
-  bool fenced_ = false;
+  std::vector<std::pair<std::string, std::string>> asked_; ///< lines of a question: key and text
+  bool fenced_ = false, question_ = false;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "replay/compare/stored_compilations.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
+#include "replay/read/uop_reader.h"
 
 #include <fmt/format.h>
 
@@ -19,31 +20,6 @@ namespace {
 
 constexpr int kDepth = 5;
 constexpr size_t kLength = 160;
-
-/// Expressions of nodes that no trace has.
-class Printer {
-public:
-  std::string operator()(UOp u) {
-    return expression([this](NodeId id) { return fields(id); }, idOf(u), kDepth, kLength);
-  }
-
-private:
-  NodeId idOf(UOp u) {
-    const auto [it, isNew] = ids_.try_emplace(u, static_cast<NodeId>(nodes_.size() + 1));
-    if (isNew) nodes_.push_back(u), sources_.emplace_back();
-    return it->second;
-  }
-  NodeFields fields(NodeId id) {
-    const UOp u = nodes_[id - 1];
-    std::vector<NodeId> src;
-    for (const UOp s : u.src()) src.push_back(idOf(s));
-    sources_[id - 1] = std::make_unique<std::vector<NodeId>>(std::move(src)); // idOf() may move the list
-    return {id, u.op(), u.dtype(), u.arg(), u.tag(), *sources_[id - 1]};
-  }
-  UOpMap<NodeId> ids_;
-  std::vector<UOp> nodes_;
-  std::vector<std::unique_ptr<std::vector<NodeId>>> sources_;
-};
 
 std::string firstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -59,6 +35,7 @@ public:
       alone_.emplace_back(std::vector{rule});
       RuleTrial& trial = out_.rules.emplace_back();
       trial.rule = rule->name(), trial.file = rule->file(), trial.line = rule->line();
+      if (options.drawPattern) trial.pattern = options.drawPattern(*rule);
     }
     answers_.resize(alone_.size());
   }
@@ -84,13 +61,14 @@ private:
       const std::vector<NodeId> nodes = trace_.nodes().toposort(pass.endRoot);
       for (size_t r = 0; r < alone_.size(); ++r) {
         RuleTrial& trial = out_.rules[r];
-        RuleTrial::Place place{scope.id, pass.id, scope.name, pass.name, joins, 0, kNoNode, {}, {}};
+        RuleTrial::Place place{scope.id, pass.id, scope.name, pass.name, joins, 0, kNoNode, {}, {}, {}};
         for (const NodeId node : nodes) {
           const UOp result = answer(r, node);
           if (!result) continue;
           if (place.nodes++ == 0) {
             place.first = node;
-            place.before = print_(make_(node)), place.after = print_(result);
+            place.before = print(make_(node)), place.after = print(result);
+            if (options_.draw) place.picture = options_.draw(make_(node), result);
           }
           if (joins) check(trial, place, node, result);
         }
@@ -100,6 +78,8 @@ private:
       }
     }
   }
+
+  std::string print(UOp u) { return expression(known_.reader(), known_.idOf(u), kDepth, kLength); }
 
   /// What the rule makes of a node; null where it does not apply or fails.
   UOp answer(size_t rule, NodeId node) {
@@ -131,7 +111,7 @@ private:
       if (trial.unknown++ == 0) trial.why = c.why;
     } else {
       trial.differ.push_back(
-          {place.scope, place.pass, node, print_(make_(node)), print_(result), c.where, c.before, c.after});
+          {place.scope, place.pass, node, print(make_(node)), print(result), c.where, c.before, c.after});
     }
   }
 
@@ -156,7 +136,7 @@ private:
   Pool pool_;
   Materializer make_;
   RewriteChecker checker_;
-  Printer print_;
+  UOpReader known_; ///< for expressions of nodes that no trace has
   std::vector<PatternMatcher> alone_;
   std::vector<std::unordered_map<NodeId, UOp>> answers_; ///< by rule
   std::set<ScopeId> joined_;
@@ -231,7 +211,8 @@ nlohmann::ordered_json ruleBenchJson(const RuleBench& b) {
                             {"nodes", p.nodes},
                             {"first", p.first},
                             {"before", p.before},
-                            {"after", p.after}});
+                            {"after", p.after},
+                            {"picture", p.picture}});
     for (const RuleTrial::Fault& f : r.differ)
       faults.push_back(Json{{"scope", f.scope},
                             {"pass", f.pass},
@@ -250,6 +231,7 @@ nlohmann::ordered_json ruleBenchJson(const RuleBench& b) {
                          {"unknown", r.unknown},
                          {"why", r.why},
                          {"differ", faults},
+                         {"pattern", r.pattern},
                          {"places", places}});
   }
   for (const WhatIf& w : b.kernels) kernels.push_back(whatIfJson(w));

@@ -10,6 +10,8 @@
 #pragma once
 #include "replay/teach/variants.h"
 
+#include <functional>
+
 namespace uopscope {
 
 /// One rule on the graphs of a trace.
@@ -19,10 +21,11 @@ struct RuleTrial {
     ScopeId scope = 0;
     PassId pass = 0;
     std::string scopeName, passName;
-    bool joins = false;        ///< the rules follow this pass; elsewhere they would match, and do not run
-    size_t nodes = 0;          ///< of the graph at its end that the rule rewrites
-    NodeId first = kNoNode;    ///< the first of them
-    std::string before, after; ///< its expression, and what the rule makes of it
+    bool joins = false;          ///< the rules follow this pass; elsewhere they would match, and do not run
+    size_t nodes = 0;            ///< of the graph at its end that the rule rewrites
+    NodeId first = kNoNode;      ///< the first of them
+    std::string before, after;   ///< its expression, and what the rule makes of it
+    nlohmann::json picture = {}; ///< of both, where the options draw
   };
   struct Fault {
     ScopeId scope = 0;
@@ -36,8 +39,9 @@ struct RuleTrial {
   size_t nodes = 0;             ///< where it joins
   size_t same = 0, unknown = 0; ///< of the different nodes that were checked
   std::vector<Fault> differ;
-  std::string why;     ///< of the first that could not be checked
-  std::string problem; ///< the first exception of the rule
+  std::string why;             ///< of the first that could not be checked
+  std::string problem;         ///< the first exception of the rule
+  nlohmann::json pattern = {}; ///< its picture, where the options draw
 };
 
 struct RuleBench {
@@ -51,6 +55,9 @@ struct RuleBenchOptions {
   ScopeId scope = 0; ///< 0: every kernel and schedule
   WhatIfOptions kernels = {.repeats = 0};
   size_t checks = 400; ///< most nodes of a rule that are checked
+  /// Draw the first rewrite at a place, and a pattern, for whoever shows them (viz/pictures/rule_picture.h).
+  std::function<nlohmann::json(UOp before, UOp after)> draw = {};
+  std::function<nlohmann::json(const Rule& rule)> drawPattern = {};
 };
 RuleBench benchRules(Trace& trace, const std::shared_ptr<const PatternMatcher>& rules,
                      const std::string& after, const RuleBenchOptions& options);

@@ -69,6 +69,11 @@ constexpr const char* kFrame = R"html(<body>
 <noscript><p>This page draws the graphs with a script that it carries itself; allow scripts for this file.</p></noscript>
 )html";
 
+/// A lesson without the part that is for the teacher, as in `lesson`.
+std::string_view forStudents(std::string_view lesson) {
+  return lesson.substr(0, lesson.find("\n## For the teacher"));
+}
+
 } // namespace
 
 SessionPage sessionPage(Trace& trace, const SessionChoice& choice, const std::string& lesson) {
@@ -88,7 +93,7 @@ SessionPage sessionPage(Trace& trace, const SessionChoice& choice, const std::st
       kFrame, fmt::arg("title", htmlText(title)),
       fmt::arg("facts", htmlText(fmt::format("recorded {}{}", recorded,
                                              trace.status() == "complete" ? "" : ", " + trace.status()))),
-      fmt::arg("lesson", lesson.empty() ? "" : markdownHtml(lesson)));
+      fmt::arg("lesson", lesson.empty() ? "" : markdownHtml(forStudents(lesson))));
   page.html +=
       fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}</script>\n"
                   "</body>\n</html>\n",

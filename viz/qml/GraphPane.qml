@@ -184,6 +184,7 @@ Item {
         id: numbers
         objectName: "graphValues"
         visible: Tools.values.on && !Theme.presenting
+        most: pane.height * 0.2
         width: parent.width
         height: visible ? implicitHeight : 0
         y: bar.height

@@ -59,6 +59,7 @@ ApplicationWindow {
         case "compare": return compare.exporter(window);
         case "whatif": return whatIf.exporter(window);
         case "values": return values.exporter(window);
+        case "story": return story.exporter();
         case "links": return asSeen(links);
         default: return { kinds: texts[Session.tab], to: path => currentText().model.exportTo(path) };
         }
@@ -259,6 +260,7 @@ ApplicationWindow {
                         WhatIfPane { id: whatIf; anchors.fill: parent; visible: Session.tab === "whatif" }
                         ValuesPane { id: values; anchors.fill: parent; visible: Session.tab === "values" }
                         RulePane { anchors.fill: parent; visible: Session.tab === "rule"; onOpenAsked: window.chooseRules(); onSaveAsked: filePopup.save(["py"], "rules.py", path => window.told(path, Tools.rule.save(path))) }
+                        StoryPane { id: story; anchors.fill: parent; visible: Session.tab === "story" }
                         TimelinePane { id: timeline; anchors.fill: parent; visible: Session.tab === "timeline" }
                         LinksPane { id: links; anchors.fill: parent; visible: Session.tab === "links" }
                         SqlPane { id: sqlPane; anchors.fill: parent; visible: Session.tab === "sql"; onExportAsked: window.askExport() }
@@ -271,10 +273,11 @@ ApplicationWindow {
                         }
                         LlvmPane { anchors.fill: parent; visible: Session.tab === "ir" && Tools.llvm.open }
                         StatsPane { id: stats; anchors.fill: parent; visible: Session.tab === "stats" }
-                        CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script"; model: Session.scriptCode; what: Session.scriptCode.title }
+                        ScriptEditPane { anchors.fill: parent; visible: Session.tab === "script" && Tools.editor.editing; onCompareAsked: before => { Tools.compare.openLeft(before); Session.tab = "compare"; } }
+                        CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script" && !Tools.editor.editing; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0; SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "opening"; sourceComponent: OpeningPage {} }
@@ -284,6 +287,8 @@ ApplicationWindow {
             Loader { id: experimentPage; anchors.fill: parent; active: Tools.experiment.shown; sourceComponent: ExperimentPage { onFileAsked: then => filePopup.load(["uopbench"], then) } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }
         }
+        TalkBar { Layout.fillWidth: true }
+        BisectBar { Layout.fillWidth: true }
         LiveBar { Layout.fillWidth: true }
         ConditionBar { id: condition; visible: false; Layout.fillWidth: true }
         StepBar { visible: window.ready && !Tools.replay.shown && !Tools.experiment.shown; Layout.fillWidth: true }

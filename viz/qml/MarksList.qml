@@ -22,6 +22,7 @@ UList {
         owner: list
         at: index
         label: place + " " + note
+        chosen: index === Tools.bookmarks.current
         required property int index
         required property string note
         required property string place
@@ -60,6 +61,14 @@ UList {
                 Keys.onEscapePressed: { text = mark.note; list.noted(); }
                 ULabel { visible: parent.text.length === 0 && !parent.activeFocus; text: qsTr("note…"); color: Theme.textFaint }
             }
+        }
+        Column {
+            visible: mark.hovered || mark.activeFocus
+            anchors.right: parent.right
+            anchors.rightMargin: Theme.px(34)
+            anchors.verticalCenter: parent.verticalCenter
+            UButton { objectName: "markUp-" + mark.index; text: "↑"; implicitHeight: Theme.px(20); implicitWidth: Theme.px(24); tip: qsTr("Earlier in the talk"); enabled: mark.index > 0; onClicked: Tools.bookmarks.move(mark.index, -1) }
+            UButton { objectName: "markDown-" + mark.index; text: "↓"; implicitHeight: Theme.px(20); implicitWidth: Theme.px(24); tip: qsTr("Later in the talk"); enabled: mark.index < list.count - 1; onClicked: Tools.bookmarks.move(mark.index, 1) }
         }
         UButton { icon16: "close"; tip: qsTr("Remove"); anchors.right: parent.right; anchors.rightMargin: Theme.px(5); anchors.verticalCenter: parent.verticalCenter; onClicked: Tools.bookmarks.remove(mark.index) }
     }

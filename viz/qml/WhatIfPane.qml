@@ -10,11 +10,15 @@ Rectangle {
     objectName: "whatIfPane"
     color: Theme.canvas
     readonly property bool narrow: width < Theme.px(1000) // names of variants need the room
+    readonly property bool tight: width < Theme.px(560)
     readonly property bool kernel: Session.scopeKind === "kernel"
     function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
     function take(text) { Tools.whatIf.add(text); field.clear(); }
-    onVisibleChanged: if (visible) Tools.whatIf.prepare()
-    Connections { target: Session; function onPlaceChanged() { if (pane.visible) Tools.whatIf.prepare(); } }
+    property bool cloud: true
+    readonly property bool clouded: cloud && Tools.candidates.count > 0
+    function prepare() { if (visible) { Tools.whatIf.prepare(); Tools.candidates.load(); } }
+    onVisibleChanged: prepare()
+    Connections { target: Session; function onPlaceChanged() { pane.prepare(); } }
 
     component Cell: ULabel {
         property real wide: Theme.px(76)
@@ -54,6 +58,9 @@ Rectangle {
                 UButton { objectName: "whatIfRule"; visible: pane.kernel && Session.stepInfo.rule !== undefined; quiet: false; text: qsTr("Without %1").arg(Session.stepInfo.rule || ""); tip: qsTr("The rule of the step in front applies nowhere in the kernel"); onClicked: Tools.whatIf.withoutRule(Session.stepInfo.rule) }
                 UButton { objectName: "whatIfNone"; enabled: pane.kernel; quiet: false; text: qsTr("No Opts"); tip: qsTr("The kernel without any optimisation of its loops"); onClicked: Tools.whatIf.opts("none") }
                 UButton { objectName: "whatIfOpts"; enabled: pane.kernel && Tools.whatIf.chosenOpts.length > 0; quiet: false; text: qsTr("Edit its Opts"); tip: qsTr("Puts the Opts of the chosen row into the field"); onClicked: { field.text = Tools.whatIf.chosenOpts; field.forceActiveFocus(); } }
+                UButton { objectName: "whatIfSlow"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it slow?"); tip: qsTr("Compiles and times it with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("slow") }
+                UButton { objectName: "whatIfWrong"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("… wrong?"); tip: qsTr("Compares its results with those of the reference interpreter, with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("wrong") }
+                UButton { objectName: "whatIfCandidates"; visible: Tools.candidates.count > 0; on: pane.cloud; quiet: false; text: qsTr("%1 candidates").arg(Tools.candidates.count); tip: qsTr("What BEAM tried: price against measured time"); onClicked: pane.cloud = !pane.cloud }
                 UButton { objectName: "whatIfCancel"; visible: Tools.whatIf.busy; quiet: false; icon16: "close"; text: qsTr("Cancel"); onClicked: Tools.whatIf.cancel() }
                 Repeater {
                     model: pane.kernel && field.activeFocus && !/^[A-Z]/.test(field.text) ? Tools.whatIf.rules.filter(r => r.indexOf(field.text.trim()) >= 0).slice(0, pane.narrow ? 4 : 8) : []
@@ -78,14 +85,14 @@ Rectangle {
             Layout.rightMargin: Theme.px(14)
             Layout.topMargin: Theme.px(8)
             spacing: Theme.px(8)
-            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
+            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
             Cell { room: !pane.narrow; text: qsTr("rewrites"); color: Theme.textMuted }
             Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(100) }
             Cell { room: !pane.narrow; text: qsTr("registers"); color: Theme.textMuted; HoverHandler { id: overRegisters } UTip { visible: overRegisters.hovered; text: qsTr("Vector registers that the code uses") } }
             Cell { room: !pane.narrow; text: qsTr("spills"); color: Theme.textMuted; HoverHandler { id: overSpills } UTip { visible: overSpills.hovered; text: qsTr("Moves between vector registers and the stack") } }
             Cell { text: qsTr("time"); color: Theme.textMuted }
-            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(128) }
-            Cell { text: ""; wide: Theme.px(122) }
+            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(pane.tight ? 100 : 128) }
+            Cell { room: !pane.tight; text: ""; wide: Theme.px(122) }
             Item { implicitWidth: Theme.px(24) }
         }
         UList {
@@ -123,14 +130,15 @@ Rectangle {
                     anchors.leftMargin: Theme.px(14)
                     anchors.rightMargin: Theme.px(14)
                     spacing: Theme.px(8)
-                    ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true }
+                    ULabel { text: row.name; font.weight: row.base ? Font.DemiBold : Font.Normal; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
                     Cell { room: !pane.narrow; text: row.rewrites }
                     Cell { text: row.instructions; wide: Theme.px(100) }
                     Cell { room: !pane.narrow; text: row.registers }
                     Cell { room: !pane.narrow; text: row.spills }
                     Cell { text: row.time }
-                    Cell { text: row.ratio; wide: Theme.px(128); color: row.ink }
-                    Cell { text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
+                    // Without room for both, a failure or the work in progress comes before the ratio.
+                    Cell { text: pane.tight && (row.ratio.length === 0 || row.tone === "bad") ? row.verdict : row.ratio; wide: Theme.px(pane.tight ? 100 : 128); color: row.ink }
+                    Cell { room: !pane.tight; text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
                     UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
                 }
             }
@@ -147,8 +155,11 @@ Rectangle {
             UButton { objectName: "whatIfBoth"; visible: Tools.whatIf.sentence.length > 0 && Tools.whatIf.current > 0 && !Tools.whatIf.busy && Tools.whatIf.both().length > 0; quiet: false; text: qsTr("Step through both"); tip: qsTr("Side by side, from the first step that differs"); onClicked: Tools.replay.openFiles(Tools.whatIf.both()) }
             UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
         }
+        CandidatesPane { visible: pane.clouded; Layout.fillWidth: true; Layout.fillHeight: true; Layout.minimumHeight: Theme.px(140) }
+        Rectangle { visible: pane.clouded && Tools.whatIf.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TextCompare {
             objectName: "whatIfText"
+            visible: !pane.clouded || Tools.whatIf.count > 0
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Tools.whatIf.lines

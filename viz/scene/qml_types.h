@@ -230,6 +230,34 @@ struct RuleModelType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct StoryTellerType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::StoryTeller)
+  QML_NAMED_ELEMENT(StoryTeller)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct BisectModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::BisectModel)
+  QML_NAMED_ELEMENT(BisectModel)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct CandidatesModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::CandidatesModel)
+  QML_NAMED_ELEMENT(CandidatesModel)
+  QML_UNCREATABLE("made by the session")
+};
+
+struct ScriptEditorType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::ScriptEditor)
+  QML_NAMED_ELEMENT(ScriptEditor)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct WhatIfModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::WhatIfModel)

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <set>
 
 using namespace uopscope;
@@ -257,6 +258,38 @@ with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wro
       f.file("broken.py", "from tinygrad import Tensor\n(Tensor([1]) + 1).tolist()\nraise SystemExit(3)\n");
   CHECK(contains(call(f, {"bisect", broken}).out, "fails without any optional rewrite"));
   CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
+}
+
+TEST_CASE("the lesson in a session folds its answers, and the teacher's part stays out") {
+  Folder f;
+  const std::string page = f.file("s.html"),
+                    lesson = f.file(
+                        "l.md",
+                        "# A lesson\n\n```question\nask: How many\n  kernels?\nanswer: 3\nanswer: three\n"
+                        "wrong: 4\nhint: count `them`\nbecause: One for each.\n```\n\nGo on.\n\n"
+                        "## For the teacher\nsecret\n");
+  REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "--lesson", lesson, "-o", page}).code == 0);
+  const std::string html = textOf(page);
+  CHECK(contains(html, "<strong>Question.</strong> How many kernels?"));
+  CHECK(contains(html, "<details><summary>Hint</summary><p>count <code>them</code></p></details>"));
+  CHECK(contains(html, "<details><summary>Answer</summary><p>3 or three. One for each.</p></details>"));
+  CHECK(contains(html, "Go on."));
+  CHECK_FALSE(contains(html, "wrong: 4"));
+  CHECK_FALSE(contains(html, "secret"));
+}
+
+TEST_CASE("bookmarks beside a trace are the talk of its session") {
+  Folder f;
+  const std::string trace = sampleTrace(f), page = f.file("s.html");
+  std::ofstream(trace + ".notes.json")
+      << R"([{"link": "kernel=r_4&pass=1&step=2&tab=graph", "note": "here [it] splits", "place": ""},
+    {"link": "kernel=r_4&pass=2&step=0", "note": "", "place": "r_4, pass 2"}, {"link": "(bad)"
+}, 7])";
+  REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
+const std::string html = textOf(page);
+CHECK(contains(html, "<h2>Talk</h2>"));
+CHECK(contains(html, "<a href=\"#kernel=r_4&amp;pass=1&amp;step=2\">here  it  splits</a>"));
+CHECK(contains(html, "\">r_4, pass 2</a>"));
 }
 
 TEST_CASE("a browser steps through a session: slider, keys, links") {

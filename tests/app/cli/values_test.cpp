@@ -117,3 +117,50 @@ TEST_CASE("values: a wrong rule is red where it applies, and the way of the stor
     }
   CHECK(shown);
 }
+
+TEST_CASE("values: a bound variable has the script's value, another by --at, and loops end where it says") {
+  Folder f;
+  const std::string script = f.file("symbolic.py", R"(from tinygrad import Tensor, Variable
+x = Tensor.empty(10, 4).realize()
+n = Variable("n", 1, 10).bind(7)
+(x[:n].sum(axis=0) * 2).realize()
+(x[:n] + 1).sum(axis=1).realize()
+)"),
+                    trace = f.file("symbolic.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  std::vector<std::string> kernels;
+  for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))
+    if (s.value("kind", "") == "kernel") kernels.push_back(s["id"].dump());
+  REQUIRE(kernels.size() == 2);
+  auto loopOf = [&](const Json& values, const std::string& name) {
+    for (const Json& l : values["loops"])
+      if (l["name"] == name) return l;
+    return Json();
+  };
+  auto stored = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"values", trace, kernels[0], "--input", "data1=1", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Json ways = json(call(f, all));
+    REQUIRE(ways["elements"].size() == 1);
+    CHECK(ways["elements"][0]["wrong_pass"] == "");
+    for (const Json& p : ways["elements"][0]["passes"])
+      CHECK_MESSAGE(p["text"] == ways["elements"][0]["passes"][0]["text"], p.dump());
+    return ways["elements"][0]["passes"][0]["text"].get<std::string>();
+  };
+  CHECK(stored({}) == "14"); // twice the sum of seven rows
+  CHECK(stored({"--at", "n=3"}) == "6");
+  const Json at = json(call(f, {"values", trace, kernels[0], "--pass", "1", "--json"}));
+  CHECK(loopOf(at, "n")["at"] == 7);
+  CHECK(loopOf(at, "r1")["last"] == 6);
+  CHECK(at["differ"] == 0);
+  const Result same = call(f, {"values", trace, kernels[0], "--pass", "1", "--at", "n=3,r1=2"});
+  CHECK_MESSAGE(same.code == 0, same.out);
+  const Result far = call(f, {"values", trace, kernels[0], "--pass", "1", "--at", "n=3,r1=3"});
+  CHECK(far.code == 2);
+  CHECK(contains(far.err, "r1 goes from 0 to 2, not to 3"));
+  CHECK(contains(call(f, {"values", trace, kernels[0], "--pass", "1", "--at", "n=11"}).err,
+                 "n goes from 1 to 10, not to 11"));
+  // A loop over rows that has as many iterations as there are rows.
+  CHECK(call(f, {"values", trace, kernels[1], "--at", "r0=6"}).code == 0);
+  CHECK(contains(call(f, {"values", trace, kernels[1], "--at", "n=2,r0=1"}).out, "data0[1]"));
+}

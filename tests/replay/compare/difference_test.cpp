@@ -165,7 +165,7 @@ TEST_CASE("fuel finds the rewrite after which a kernel is bad") {
   Compilation all = compileAs(commits::of(commits::kFirst), input, nullptr, &every);
   CHECK(all.source.find("10") != std::string::npos);
   CHECK(every.used() == 0); // rules of tests are never optional
-  RewriteCulprit c = bisectRewrites(input, BisectFor::Wrong, 10, judge);
+  RewriteCulprit c = bisectRewrites(input, BisectFor::Wrong, {.timeoutSeconds = 10, .judge = judge});
   CHECK_FALSE(c.found);
   CHECK(c.sentence.find("without any rewrite that can be left out") != std::string::npos);
 }

@@ -48,6 +48,8 @@ TEST_CASE("rule bench: the rule that stands there is tried, and a click leads to
   CHECK(w.rule.places()[0].toMap()["joins"].toBool());
   CHECK(w.rule.summary().contains("initial symbolic"));
   w.click(w.item("rulePlace0"));
+  CHECK(w.rule.chosen() == 0);
+  w.doubleClick(w.centre(w.item("rulePlace0")));
   CHECK(w.session.tab() == "graph");
   CHECK(w.session.passName() == "initial symbolic");
   CHECK(w.session.node() == w.rule.places()[0].toMap()["node"].toLongLong());

@@ -3,6 +3,7 @@
 #include "engine/codegen/kernel_passes.h"
 #include "viz/models/work/reports.h"
 #include "viz/models/work/table_text.h"
+#include "viz/pictures/rule_picture.h"
 
 #include <sys/prctl.h>
 
@@ -99,6 +100,7 @@ RuleModel::RuleModel(Session& session, QObject* parent)
   connect(&session_, &Session::opened, this, [this] {
     cancel();
     result_ = {};
+    setChosen(-1);
     Q_EMIT changed();
   });
 }
@@ -131,6 +133,7 @@ void RuleModel::run(bool times) {
   problem_.clear();
   problemLine_ = 0;
   result_ = {};
+  setChosen(-1);
   const QString path = session_.trace() ? written() : QString();
   if (!session_.trace()) problem_ = tr("Open a trace first: rules are tried on its graphs.");
   if (!path.isEmpty()) {
@@ -165,6 +168,20 @@ void RuleModel::ended(int code, QProcess::ExitStatus status) {
     if (const auto m = line.match(problem_); m.hasMatch()) problemLine_ = m.captured(1).toInt();
   }
   Q_EMIT changed();
+  setChosen(places().isEmpty() ? -1 : 0);
+}
+
+void RuleModel::setChosen(int place) {
+  const QVariantList all = places();
+  chosen_ = place >= 0 && place < all.size() ? place : -1;
+  const QVariantMap at = chosen_ < 0 ? QVariantMap() : all[chosen_].toMap();
+  auto drawn = [&](const char* key) -> PicturePtr {
+    const QByteArray text = at[QLatin1String(key)].toByteArray();
+    return text.isEmpty() ? nullptr : pictureOf(nlohmann::json::parse(text.toStdString(), nullptr, false));
+  };
+  pattern_.setPicture(drawn("pattern"));
+  rewrite_.setPicture(drawn("picture"));
+  Q_EMIT chosenChanged();
 }
 
 void RuleModel::open(const QString& path) {
@@ -238,11 +255,18 @@ QVariantList RuleModel::places() const {
       const QJsonObject p = at.toObject();
       const bool joins = p[QLatin1String("joins")].toBool();
       (joins ? joined : others) << QVariantMap{
-          {"rule", str(r, "rule")},          {"kernel", str(p, "kernel")},
-          {"passName", str(p, "pass_name")}, {"joins", joins},
-          {"nodes", number(p, "nodes")},     {"before", str(p, "before")},
-          {"after", str(p, "after")},        {"scope", number(p, "scope")},
-          {"pass", number(p, "pass")},       {"node", number(p, "first")}};
+          {"rule", str(r, "rule")},
+          {"kernel", str(p, "kernel")},
+          {"passName", str(p, "pass_name")},
+          {"joins", joins},
+          {"nodes", number(p, "nodes")},
+          {"before", str(p, "before")},
+          {"after", str(p, "after")},
+          {"scope", number(p, "scope")},
+          {"pass", number(p, "pass")},
+          {"node", number(p, "first")},
+          {"picture", QJsonDocument(p[QLatin1String("picture")].toObject()).toJson(QJsonDocument::Compact)},
+          {"pattern", QJsonDocument(r[QLatin1String("pattern")].toObject()).toJson(QJsonDocument::Compact)}};
     }
   }
   return joined + others;

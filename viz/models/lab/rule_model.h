@@ -26,11 +26,15 @@ class RuleModel : public QObject {
   Q_PROPERTY(int problemLine READ problemLine NOTIFY changed)
   /// [{rule, line, verdict, tone}]: a sentence about each rule.
   Q_PROPERTY(QVariantList rules READ rules NOTIFY changed)
-  /// [{rule, kernel, passName, joins, nodes, before, after, scope, pass, node}]
+  /// [{rule, kernel, passName, joins, nodes, before, after, scope, pass, node}]; those where the rules run come first
   Q_PROPERTY(QVariantList places READ places NOTIFY changed)
   /// [{kernel, scope, rewrites, instructions, registers, time, verdict, tone}]
   Q_PROPERTY(QVariantList kernels READ kernels NOTIFY changed)
   Q_PROPERTY(QString summary READ summary NOTIFY changed)
+  /// The place whose rewrite is drawn; -1: none.
+  Q_PROPERTY(int chosen READ chosen WRITE setChosen NOTIFY chosenChanged)
+  Q_PROPERTY(uopscope::GraphSource* pattern READ pattern CONSTANT)
+  Q_PROPERTY(uopscope::GraphSource* rewrite READ rewrite CONSTANT)
 
 public:
   explicit RuleModel(Session& session, QObject* parent = nullptr);
@@ -45,6 +49,11 @@ public:
   QVariantList places() const;
   QVariantList kernels() const;
   QString summary() const;
+  int chosen() const { return chosen_; }
+  /// Draws the pattern of its rule, and what the rule makes of the first node there.
+  void setChosen(int place);
+  GraphSource* pattern() { return &pattern_; }
+  GraphSource* rewrite() { return &rewrite_; }
 
   /// Tries the text on the open trace; `times` also runs and times the kernels that change.
   Q_INVOKABLE void run(bool times = false);
@@ -64,6 +73,7 @@ public:
 Q_SIGNALS:
   void textChanged();
   void changed();
+  void chosenChanged();
 
 private:
   void ended(int code, QProcess::ExitStatus status);
@@ -73,7 +83,8 @@ private:
   QTemporaryDir folder_;
   QString text_, file_, problem_, program_;
   QJsonObject result_;
-  int problemLine_ = 0;
+  GraphSource pattern_, rewrite_;
+  int problemLine_ = 0, chosen_ = -1;
   bool cancelled_ = false;
 };
 

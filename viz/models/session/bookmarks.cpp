@@ -23,6 +23,8 @@ Bookmarks::Bookmarks(Session& session, QObject* parent) : QAbstractListModel(par
 void Bookmarks::load() {
   beginResetModel();
   marks_.clear();
+  current_ = -1;
+  talking_ = false;
   file_ = session_.trace() ? fileFor(session_.path()) : QString();
   QFile in(file_);
   if (!file_.isEmpty() && in.size() < kMostBytes && in.open(QIODevice::ReadOnly))
@@ -83,12 +85,52 @@ void Bookmarks::remove(int row) {
   if (row < 0 || row >= count()) return;
   beginRemoveRows({}, row, row);
   marks_.erase(marks_.begin() + row);
+  if (current_ >= row) current_ = current_ == row ? -1 : current_ - 1;
   endRemoveRows();
   save();
 }
 
 void Bookmarks::goTo(int row) {
-  if (row >= 0 && row < count()) session_.follow(marks_[static_cast<size_t>(row)].link);
+  if (row < 0 || row >= count()) return;
+  current_ = row;
+  session_.follow(marks_[static_cast<size_t>(row)].link);
+  Q_EMIT changed();
+}
+
+void Bookmarks::move(int row, int by) {
+  const int to = row + by;
+  if (row < 0 || row >= count() || to < 0 || to >= count() || by == 0) return;
+  beginMoveRows({}, row, row, {}, by > 0 ? to + 1 : to);
+  const Mark moved = marks_[static_cast<size_t>(row)];
+  marks_.erase(marks_.begin() + row);
+  marks_.insert(marks_.begin() + to, moved);
+  endMoveRows();
+  if (current_ == row)
+    current_ = to;
+  else if (current_ >= std::min(row, to) && current_ <= std::max(row, to))
+    current_ += by > 0 ? -1 : 1;
+  save();
+}
+
+void Bookmarks::step(int by) {
+  if (count() == 0) return session_.showNotice(tr("No bookmarks. Ctrl D keeps the present state."));
+  const int to = !talking() ? (by > 0 ? 0 : count() - 1) : current_ + by;
+  if (to < 0 || to >= count())
+    return session_.showNotice(to < 0 ? tr("This is the first bookmark.") : tr("This is the last bookmark."));
+  talking_ = true;
+  goTo(to);
+}
+
+void Bookmarks::endTalk() {
+  talking_ = false;
+  current_ = -1;
+  Q_EMIT changed();
+}
+
+QString Bookmarks::note() const {
+  if (current_ < 0 || current_ >= count()) return {};
+  const Mark& m = marks_[static_cast<size_t>(current_)];
+  return m.note.isEmpty() ? m.place : m.note;
 }
 
 int Bookmarks::rowCount(const QModelIndex& parent) const {

@@ -7,9 +7,8 @@
 namespace uopscope {
 
 const QStringList& tabs() {
-  static const QStringList all{"graph",  "source", "ir",      "asm",      "uops",
-                               "stats",  "script", "links",   "compare",  "whatif",
-                               "values", "rule",   "profile", "timeline", "sql"};
+  static const QStringList all{"graph",   "source", "ir",     "asm",  "uops",  "stats",   "script",   "links",
+                               "compare", "whatif", "values", "rule", "story", "profile", "timeline", "sql"};
   return all;
 }
 

@@ -9,7 +9,10 @@
 namespace uopscope {
 
 bool mayRun(Session& session, const QString& script) {
-  if (session.recorder()->script() == script) return true;
+  // The trace has the absolute path of a script that may have been opened by another one.
+  if (const QString recorded = session.recorder()->script();
+      !recorded.isEmpty() && QFileInfo(recorded).absoluteFilePath() == QFileInfo(script).absoluteFilePath())
+    return true;
   const QString question = Session::tr("The trace says that it was made of %1. Ask again to run that script.")
                                .arg(QFileInfo(script).absoluteFilePath());
   if (session.notice() == question) return true;

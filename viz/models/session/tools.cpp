@@ -11,7 +11,8 @@ Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
       timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
-      values_(session), rule_(session), replay_(session), experiment_(session), files_(session) {
+      values_(session), rule_(session), story_(session), bisect_(session), candidates_(session),
+      editor_(session), replay_(session), experiment_(session), files_(session) {
   // A page in front of the trace sees actions first.
   session_.setActionFilter(
       [this](const QString& action) { return experiment_.trigger(action) || replay_.trigger(action); });
@@ -104,6 +105,8 @@ bool Tools::trigger(const QString& action) {
     checker_.checkAll();
   } else if (is("bookmark")) {
     bookmarks_.addAsking();
+  } else if (is("next-mark") || is("previous-mark")) {
+    bookmarks_.step(is("next-mark") ? 1 : -1);
   } else {
     return false;
   }

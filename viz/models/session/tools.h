@@ -11,14 +11,18 @@
 #include "viz/models/graph/checker.h"
 #include "viz/models/graph/graph_tools.h"
 #include "viz/models/graph/why.h"
+#include "viz/models/lab/bisect_model.h"
+#include "viz/models/lab/candidates_model.h"
 #include "viz/models/lab/roofline_model.h"
 #include "viz/models/lab/rule_model.h"
+#include "viz/models/lab/story_teller.h"
 #include "viz/models/lab/values_model.h"
 #include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
 #include "viz/models/numbers/sql_model.h"
 #include "viz/models/numbers/timeline.h"
 #include "viz/models/record/live_control.h"
+#include "viz/models/record/script_editor.h"
 #include "viz/models/session/bookmarks.h"
 #include "viz/models/session/conditions.h"
 #include "viz/models/session/file_chooser.h"
@@ -43,6 +47,10 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
   Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
   Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
+  Q_PROPERTY(uopscope::StoryTeller* story READ story CONSTANT)
+  Q_PROPERTY(uopscope::BisectModel* bisect READ bisect CONSTANT)
+  Q_PROPERTY(uopscope::CandidatesModel* candidates READ candidates CONSTANT)
+  Q_PROPERTY(uopscope::ScriptEditor* editor READ editor CONSTANT)
   Q_PROPERTY(uopscope::ReplayModel* replay READ replay CONSTANT)
   Q_PROPERTY(uopscope::ExperimentModel* experiment READ experiment CONSTANT)
   Q_PROPERTY(uopscope::FileChooser* files READ files CONSTANT)
@@ -69,6 +77,10 @@ public:
   WhatIfModel* whatIf() { return &whatIf_; }
   ValuesModel* values() { return &values_; }
   RuleModel* rule() { return &rule_; }
+  StoryTeller* story() { return &story_; }
+  BisectModel* bisect() { return &bisect_; }
+  CandidatesModel* candidates() { return &candidates_; }
+  ScriptEditor* editor() { return &editor_; }
   ReplayModel* replay() { return &replay_; }
   ExperimentModel* experiment() { return &experiment_; }
   FileChooser* files() { return &files_; }
@@ -100,6 +112,10 @@ private:
   WhatIfModel whatIf_;
   ValuesModel values_;
   RuleModel rule_;
+  StoryTeller story_;
+  BisectModel bisect_;
+  CandidatesModel candidates_;
+  ScriptEditor editor_;
   ReplayModel replay_;
   ExperimentModel experiment_;
   FileChooser files_;

@@ -33,6 +33,8 @@ enum class Channel {
   Schema,
   Values,
   ValueWays,
+  Story,
+  Candidates,
   Sql,
   Check,
   Llvm,

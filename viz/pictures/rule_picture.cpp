@@ -1,0 +1,212 @@
+#include "viz/pictures/rule_picture.h"
+
+#include "replay/read/uop_reader.h"
+#include "viz/pictures/labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+namespace uopscope {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t kMostNodes = 40, kMostRead = 200, kMostText = 60;
+
+/// Nodes near a root, the root first.
+std::vector<UOp> near(UOp root, int depth, size_t most) {
+  std::vector<UOp> found{root};
+  std::deque<std::pair<UOp, int>> queue{{root, 0}};
+  for (; !queue.empty(); queue.pop_front()) {
+    const auto [u, d] = queue.front();
+    if (d == depth) continue;
+    for (const UOp s : u.src()) {
+      if (found.size() == most) return found;
+      if (std::ranges::find(found, s) != found.end()) continue;
+      found.push_back(s);
+      queue.emplace_back(s, d + 1);
+    }
+  }
+  return found;
+}
+
+json nodeJson(const PictureNode& n, Mark mark) {
+  json folded = json::array();
+  for (const FoldedSource& f : n.folded)
+    folded.push_back({{"port", f.port}, {"count", f.count}, {"text", f.text}});
+  return {{"op", n.op},
+          {"detail", n.detail},
+          {"dtype", n.dtype},
+          {"family", static_cast<int>(n.family)},
+          {"mark", static_cast<int>(mark)},
+          {"folded", folded}};
+}
+
+} // namespace
+
+json rewriteGraph(UOp before, UOp after, int depth) {
+  UOpReader nodes;
+  const NodeReader read = nodes.reader();
+  const std::vector<UOp> old = near(before, depth, kMostNodes / 2), now = near(after, depth, kMostNodes / 2);
+  std::vector<std::pair<UOp, Mark>> shown;
+  auto has = [](const std::vector<UOp>& list, UOp u) { return std::ranges::find(list, u) != list.end(); };
+  // A node is there before or after where the whole expression has it, however deep.
+  const std::vector<UOp> allOld = before.toposort(), allNow = after.toposort();
+  const UOpMap<bool> inOld = [&] {
+    UOpMap<bool> m;
+    for (const UOp u : allOld) m[u] = true;
+    return m;
+  }();
+  const UOpMap<bool> inNow = [&] {
+    UOpMap<bool> m;
+    for (const UOp u : allNow) m[u] = true;
+    return m;
+  }();
+  for (const UOp u : now) shown.emplace_back(u, inOld.contains(u) ? Mark::Same : Mark::Added);
+  for (const UOp u : old)
+    if (!has(now, u)) shown.emplace_back(u, inNow.contains(u) ? Mark::Same : Mark::Removed);
+  std::erase_if(shown, [&](const auto& s) { return foldsAlways(read, nodes.fields(nodes.idOf(s.first))); });
+  std::map<NodeId, size_t> at;
+  json out{{"nodes", json::array()}, {"edges", json::array()}};
+  for (const auto& [u, mark] : shown) at.emplace(nodes.idOf(u), at.size());
+  for (const auto& [u, mark] : shown) {
+    const NodeFields n = nodes.fields(nodes.idOf(u));
+    PictureNode box = labelOf(read, n);
+    const auto ports = static_cast<uint32_t>(n.src.size());
+    for (uint32_t port = 0; port < ports; ++port) {
+      const auto source = at.find(n.src[port]);
+      if (source == at.end()) {
+        box.folded.push_back({port, n.src[port], foldedText(read, nodes.fields(n.src[port]))});
+        continue;
+      }
+      const Mark from = shown[source->second].second;
+      out["edges"].push_back({{"from", source->second},
+                              {"to", at[n.id]},
+                              {"port", port},
+                              {"ports", ports},
+                              {"mark", static_cast<int>(mark != Mark::Same ? mark : from)}});
+    }
+    joinFolded(box.folded);
+    out["nodes"].push_back(nodeJson(box, mark));
+  }
+  return out;
+}
+
+namespace {
+
+std::string typesOf(const PatNode& n) {
+  if (n.exactDtype) return shortType(DType::fromBits(n.exactDtype));
+  if (n.dtypes == 0) return {};
+  if (n.dtypes == kMaskInts) return "ints";
+  if (n.dtypes == kMaskFloats) return "floats";
+  std::string out;
+  for (int k = 0; k < kScalarCount; ++k)
+    if (n.dtypes >> k & 1) out += (out.empty() ? "" : " or ") + shortType(DType(static_cast<Scalar>(k)));
+  return out;
+}
+
+std::string opsOf(const PatNode& n) {
+  if (n.oneOf) return "one of";
+  std::string out;
+  int count = 0;
+  for (int op = 0; op < static_cast<int>(kOpCount); ++op)
+    if (n.ops.has(static_cast<Op>(op)) && ++count <= 3)
+      out += (out.empty() ? "" : " | ") + std::string(opName(static_cast<Op>(op)));
+  return count == 0 ? "any" : count > 3 ? fmt::format("{} | {} more", out, count - 3) : out;
+}
+
+} // namespace
+
+json patternGraph(const Rule& rule) {
+  json out{{"nodes", json::array()}, {"edges", json::array()}};
+  const auto pattern = rule.pattern();
+  for (size_t k = 0; k < pattern.size(); ++k) {
+    const PatNode& n = pattern[k];
+    PictureNode box;
+    box.op = opsOf(n);
+    if (n.var >= 0 && static_cast<size_t>(n.var) < rule.vars().size())
+      box.detail = rule.vars()[static_cast<size_t>(n.var)].data();
+    if (n.argTest == PatNode::ArgTest::Number)
+      box.detail += fmt::format("{}= {:g}", box.detail.empty() ? "" : " ", n.number);
+    if (n.mode == SrcMode::AnyOrder && n.childCount > 1)
+      box.detail += box.detail.empty() ? "any order" : ", any order";
+    if (n.mode == SrcMode::Prefix) box.detail += box.detail.empty() ? "and more" : ", and more";
+    box.dtype = typesOf(n);
+    box.family =
+        box.op == "any" || n.oneOf ? OpFamily::Control : opFamily(box.op.substr(0, box.op.find(' ')));
+    out["nodes"].push_back(nodeJson(box, Mark::Same));
+    for (uint32_t c = 0; c < n.childCount; ++c)
+      out["edges"].push_back({{"from", n.children[c]},
+                              {"to", k},
+                              {"port", c},
+                              {"ports", n.childCount},
+                              {"mark", static_cast<int>(Mark::Same)}});
+  }
+  return out;
+}
+
+PicturePtr pictureOf(const json& graph) {
+  if (!graph.is_object() || !graph.contains("nodes") || !graph["nodes"].is_array()) return nullptr;
+  auto number = [](const json& j, const char* key, int64_t most) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_number_integer() ? std::clamp<int64_t>(it->get<int64_t>(), 0, most) : 0;
+  };
+  auto text = [](const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_string() ? it->get<std::string>().substr(0, kMostText) : std::string();
+  };
+  auto picture = std::make_shared<Picture>();
+  picture->pass = -3;
+  for (const json& n : graph["nodes"]) {
+    if (!n.is_object() || picture->nodes.size() == kMostRead) continue;
+    PictureNode box;
+    box.id = static_cast<int64_t>(picture->nodes.size()) + 1;
+    box.op = text(n, "op"), box.detail = text(n, "detail"), box.dtype = text(n, "dtype");
+    box.family = static_cast<OpFamily>(number(n, "family", kOpFamilyCount - 1));
+    box.mark = static_cast<Mark>(number(n, "mark", static_cast<int>(Mark::Changed)));
+    if (n.contains("folded") && n["folded"].is_array())
+      for (const json& f : n["folded"])
+        if (f.is_object() && box.folded.size() < kMostNodes)
+          box.folded.push_back({static_cast<uint32_t>(number(f, "port", 1000)), 0, text(f, "text"),
+                                static_cast<uint32_t>(std::max<int64_t>(1, number(f, "count", 1000)))});
+    measure(box);
+    picture->nodes.push_back(std::move(box));
+  }
+  const size_t count = picture->nodes.size();
+  if (count == 0) return nullptr;
+  if (graph.contains("edges") && graph["edges"].is_array())
+    for (const json& e : graph["edges"]) {
+      if (!e.is_object() || picture->edges.size() == kMostRead * 4) continue;
+      const auto from = static_cast<uint32_t>(number(e, "from", 1 << 20)),
+                 to = static_cast<uint32_t>(number(e, "to", 1 << 20));
+      if (from >= count || to >= count || from == to) continue;
+      PictureEdge edge;
+      edge.from = from, edge.to = to;
+      edge.ports = static_cast<uint32_t>(std::max<int64_t>(1, number(e, "ports", 1000)));
+      edge.port = static_cast<uint32_t>(number(e, "port", edge.ports - 1));
+      edge.mark = static_cast<Mark>(number(e, "mark", static_cast<int>(Mark::Changed)));
+      ++picture->nodes[from].users;
+      picture->edges.push_back(edge);
+    }
+  joinWires(*picture);
+  std::vector<LayoutNode> boxes;
+  std::vector<LayoutEdge> edges;
+  for (const PictureNode& n : picture->nodes) boxes.push_back({n.width, n.height});
+  for (const PictureEdge& e : picture->edges) edges.push_back({e.from, e.to, e.port});
+  Layout layout = layoutLayered(boxes, edges);
+  for (size_t i = 0; i < count; ++i)
+    picture->nodes[i].x = layout.centres[i].x, picture->nodes[i].y = layout.centres[i].y;
+  const auto bends = std::make_shared<const std::vector<std::vector<LayoutPoint>>>(std::move(layout.bends));
+  for (size_t i = 0; i < edges.size(); ++i) picture->edges[i].bends = (*bends)[i];
+  picture->bendsOf = bends;
+  picture->width = layout.width, picture->height = layout.height;
+  picture->index();
+  return picture;
+}
+
+} // namespace uopscope
