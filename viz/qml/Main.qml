@@ -264,6 +264,7 @@ ApplicationWindow {
                             anchors.fill: parent
                             visible: ["source", "asm", "uops"].indexOf(Session.tab) >= 0 || Session.tab === "ir" && !Tools.llvm.open
                             model: Session.code
+                            lit: Session.tab === "source" ? Tools.linked.source : Session.tab === "asm" ? Tools.linked.assembly : Session.tab === "uops" ? Tools.linked.uops : null
                             what: Session.scopeName
                         }
                         LlvmPane { anchors.fill: parent; visible: Session.tab === "ir" && Tools.llvm.open }
