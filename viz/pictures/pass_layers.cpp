@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace uopscope {
 namespace {
@@ -30,6 +29,12 @@ std::pair<std::string_view, int> numbered(std::string_view name) {
   while (at > 0 && name.size() - at < 6 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
   if (at == name.size() || at == 0) return {name, -1};
   return {name.substr(0, at), std::stoi(std::string(name.substr(at)))};
+}
+
+bool onlyMoves(Op op) {
+  const OpFamily family = opFamily(opName(op));
+  return family == OpFamily::Movement || family == OpFamily::Constant || op == Op::CONTIGUOUS ||
+         op == Op::CAST;
 }
 
 std::vector<std::string> partsOf(const std::string& calls) {
@@ -95,51 +100,59 @@ void PassView::makeLayers(const std::vector<NodeId>& latest) {
   }
 }
 
+// Weights were made elsewhere than they are used: a script makes them before it calls the model.
 void PassView::placeByUsers(const std::vector<NodeId>& latest) {
   std::vector<std::vector<uint32_t>> users;
   for (const uint32_t slot : usersFirst(latest, users)) {
-    if (slots_[slot].group != kNone || latest[slot] == kNoNode || users[slot].empty()) continue;
+    if (latest[slot] == kNoNode || users[slot].empty()) continue;
+    uint32_t& own = slots_[slot].group;
+    const bool outside = own != kNone && groups_[own].operation && groups_[own].parent == kNone;
+    if (own != kNone && !(outside && onlyMoves(cursor_.fields(latest[slot]).op))) continue;
     uint32_t group = slots_[users[slot].front()].group;
     for (const uint32_t user : users[slot]) group = commonLayer(group, slots_[user].group);
-    slots_[slot].group = group;
+    if (group != kNone) own = group;
   }
 }
 
-// A line that makes all weights of a model is one operation to the script, and dozens of separate graphs.
+// A line that makes all weights of a model is one operation to the script, and dozens of results. A part is a result with
+// what only it needs.
 void PassView::divideLargeOperations(const std::vector<NodeId>& latest) {
-  std::vector<uint32_t> size(groups_.size(), 0), part(slots_.size());
+  std::vector<uint32_t> size(groups_.size(), 0), part(slots_.size(), kNone);
   for (const Slot& s : slots_)
     if (s.group != kNone) ++size[s.group];
-  std::iota(part.begin(), part.end(), 0);
-  auto find = [&](uint32_t v) {
-    while (part[v] != v) v = part[v] = part[part[v]];
-    return v;
-  };
-  auto divided = [&](uint32_t group) {
-    return group != kNone && group < size.size() && groups_[group].operation && size[group] > kDivided;
-  };
-  for (const Link& l : links_)
-    if (divided(slots_[l.from].group) && slots_[l.from].group == slots_[l.to].group)
-      part[find(l.from)] = find(l.to);
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> made;
-  std::map<uint32_t, uint32_t> parts;
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (divided(slots_[slot].group) && made.try_emplace({slots_[slot].group, find(slot)}, kNone).second)
-      ++parts[slots_[slot].group];
-  std::map<uint32_t, uint32_t> numbers;
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+  std::vector<std::vector<uint32_t>> users;
+  std::map<uint32_t, std::vector<uint32_t>> results; ///< by operation: its results
+  for (const uint32_t slot : usersFirst(latest, users)) {
     const uint32_t whole = slots_[slot].group;
-    if (latest[slot] == kNoNode || !divided(whole) || parts[whole] < 2) continue;
-    uint32_t& group = made[{whole, find(slot)}];
-    if (group == kNone) {
-      const std::string name = fmt::format("{}.{}", groups_[whole].title, numbers[whole]++);
-      group = addLayer(whole, name, name);
-      groups_[group].operation = true;
+    if (latest[slot] == kNoNode || whole == kNone || !groups_[whole].operation || size[whole] <= kDivided)
+      continue;
+    bool result = users[slot].empty();
+    for (const uint32_t user : users[slot]) result |= slots_[user].group != whole;
+    if (result) {
+      results[whole].push_back(slot);
+      part[slot] = slot;
+      continue;
     }
-    slots_[slot].group = group;
+    part[slot] = part[users[slot].front()];
+    for (const uint32_t user : users[slot])
+      if (part[user] != part[slot]) part[slot] = kNone; // several need it: it stays beside the parts
   }
-  for (const auto& [whole, count] : parts)
-    if (count > 1) groups_[whole].operation = false;
+  for (const auto& [whole, of] : results) {
+    if (of.size() < 2) continue;
+    groups_[whole].operation = false;
+    std::map<uint32_t, uint32_t> made;
+    std::vector<uint32_t> inOrder =
+        of; // users come first there, and what a person made first has a smaller slot
+    std::sort(inOrder.begin(), inOrder.end());
+    for (const uint32_t result : inOrder) {
+      const std::string name = fmt::format("{}.{}", groups_[whole].title, made.size());
+      const uint32_t group = addLayer(whole, name, name);
+      groups_[group].operation = true;
+      made.emplace(result, group);
+    }
+    for (uint32_t slot = 0; slot < slots_.size(); ++slot)
+      if (slots_[slot].group == whole && part[slot] != kNone) slots_[slot].group = made.at(part[slot]);
+  }
 }
 
 // Number of nodes, kind and result of each layer. The result is the last node that something else reads.

@@ -88,10 +88,22 @@ void PassView::keepNeighbours(uint32_t level) {
   near_.assign(slots_.size(), false);
   std::set<uint32_t> touched;
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) near_[slot] = inside(slots_[slot].group, level);
+  // A constant that many layers share says nothing about them, and its wires cross all of the picture.
+  std::vector<bool> constant(slots_.size(), false);
+  for (const NodeId node : members_) {
+    const RawNode& raw = cursor_.raw(node);
+    const uint32_t slot = *slotOf(node), group = slots_[slot].group;
+    constant[slot] = opFamily(opName(static_cast<Op>(raw.op))) == OpFamily::Movement &&
+                     std::ranges::all_of(raw.src, [&](NodeId s) {
+                       const auto from = slotOf(s);
+                       return folds(s) || (from && constant[*from]);
+                     });
+    if (constant[slot] && (group == kNone || !groups_[group].operation)) near_[slot] = false;
+  }
   if (level == kNone) return;
   std::vector<uint32_t> loose;
   for (const Link& l : links_)
-    if (near_[l.from] != near_[l.to]) {
+    if (near_[l.from] != near_[l.to] && !constant[l.from]) {
       const uint32_t other = near_[l.from] ? l.to : l.from;
       if (boxes_[other] == kNone)
         loose.push_back(other);

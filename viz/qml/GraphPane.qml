@@ -217,7 +217,7 @@ Item {
                     onClicked: Tools.graph.openLevel(modelData.path)
                 }
             }
-            ULabel { visible: Session.graph.outside > 0; height: Theme.px(21); verticalAlignment: Text.AlignVCenter; text: qsTr("%1 nodes outside").arg(Session.graph.outside); font.pixelSize: Theme.small; color: Theme.textFaint }
+            ULabel { visible: Session.graph.outside > 0; height: Theme.px(21); verticalAlignment: Text.AlignVCenter; text: qsTr("%1 nodes elsewhere").arg(Session.graph.outside); font.pixelSize: Theme.small; color: Theme.textFaint }
         }
     }
     Rectangle {
