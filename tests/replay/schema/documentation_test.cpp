@@ -162,7 +162,7 @@ TEST_CASE("every table and column of a trace is described") {
     for (const Column& c : it->columns) wanted.push_back(c.name);
     CHECK(columns == wanted);
   }
-  CHECK(tables == 37);
+  CHECK(tables == 38);
 }
 
 TEST_CASE("queries of docs/guide/trace-format.md run") {
