@@ -9,6 +9,8 @@
 #include "engine/python/bindings.h"
 #include "engine/python/call_errors.h"
 #include "engine/python/docstrings.h"
+#include "engine/python/script_calls.h"
+#include "engine/tensor/call_namer.h"
 #include "engine_python_embedded.h"
 
 namespace uopscope {
@@ -16,6 +18,7 @@ namespace uopscope {
 void initModule(py::module_& m) {
   m.doc() = "The engine of uopscope.";
   setScriptLocator(&pythonLocation);
+  setCallNamer(&pythonCalls);
   bindErrors(m);
   bindEnums(m);
   bindInvalid(m);

@@ -3,6 +3,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
+#include "engine/tensor/call_namer.h"
 #include "engine/uop/origin.h"
 
 #include <fmt/format.h>
@@ -12,24 +13,29 @@ namespace uopscope {
 namespace {
 
 ScriptLocator scriptLocator = nullptr;
+CallNamer callNamer = nullptr;
 
 struct ScopeState {
   const char* name = nullptr;
   uint32_t firstId = 0; ///< the scope made the nodes from here on
   bool located = false;
   SourceLocation script;
+  std::string_view calls;
 };
 ScopeState& scopeState() {
   return EngineSession::current().part<ScopeState>();
 }
 
 void report(UOp node, ScopeState& state) {
+  Observer* observer = Observer::current();
   if (!state.located) {
     state.script = scriptLocation();
+    // Only a recording of all rewrites keeps the calls, and to find them takes longer than the line.
+    if (callNamer && observer && observer->wantsRewrites()) state.calls = callNamer();
     state.located = true;
   }
-  setOrigin(node, state.name, state.script.file, state.script.line);
-  if (Observer* observer = Observer::current()) observer->onOrigin({node, state.name, state.script});
+  setOrigin(node, {state.name, state.script.file, state.script.line, state.calls});
+  if (observer) observer->onOrigin({node, state.name, state.script});
 }
 
 } // namespace
@@ -42,6 +48,10 @@ void setScriptLocator(ScriptLocator locator) {
   scriptLocator = locator;
 }
 
+void setCallNamer(CallNamer namer) {
+  callNamer = namer;
+}
+
 SourceLocation scriptLocation() {
   return scriptLocator ? scriptLocator() : SourceLocation{};
 }
@@ -49,7 +59,7 @@ SourceLocation scriptLocation() {
 OperationScope::OperationScope(const char* name) : pool_(tensorPool()) {
   ScopeState& state = scopeState();
   outermost_ = state.name == nullptr;
-  if (outermost_) state = {name, Pool::current().nextId(), false, {}};
+  if (outermost_) state = {name, Pool::current().nextId(), false, {}, {}};
 }
 
 OperationScope::~OperationScope() {

@@ -44,7 +44,7 @@ void inheritOrigin(UOp made, UOp from, uint32_t firstNewId) {
   const NodeOrigin* origin = originOf(from);
   if (!origin) return;
   for (UOp u : made.toposort([&](UOp n) { return n.id() >= firstNewId; })) {
-    setOrigin(u, origin->operation, origin->file, origin->line);
+    setOrigin(u, *origin);
     if (Observer* o = Observer::current()) o->onOrigin({u, origin->operation, {origin->file, origin->line}});
   }
 }

@@ -31,13 +31,14 @@ Registry& registry() {
 
 } // namespace
 
-void setOrigin(UOp node, std::string_view operation, std::string_view file, int line) {
+void setOrigin(UOp node, const NodeOrigin& origin) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   auto& table = r.tables[node.node()->pool->serial()];
   if (!table) table = std::make_unique<Table>();
   auto [it, isNew] = table->try_emplace(node.id());
-  if (isNew) it->second = {r.intern(operation), r.intern(file), line};
+  if (isNew)
+    it->second = {r.intern(origin.operation), r.intern(origin.file), origin.line, r.intern(origin.calls)};
 }
 
 const NodeOrigin* originOf(UOp node) {

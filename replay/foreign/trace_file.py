@@ -19,7 +19,7 @@ def schema():
   return found.read_text()
 
 TIME_UNIT = 32  # nanoseconds: the unit of packed_time
-APPLICATION, VERSION = 0x554f5053, 7
+APPLICATION, VERSION = 0x554f5053, 8
 KNOWN_SETTINGS = ("DEV", "CPU", "CLANG", "LLVM", "CUDA", "NULL", "NOOPT", "BEAM", "TRANSCENDENTAL", "DEVECTORIZE", "SPEC",
                   "DEFAULT_FLOAT", "PCONTIG", "SPLIT_REDUCEOP", "TC", "JIT", "SEED")
 

@@ -8,13 +8,22 @@
 namespace uopscope {
 
 OriginTable::OriginTable(Trace& trace) {
-  std::map<std::tuple<std::string, std::string, int>, uint32_t> known;
+  std::map<std::tuple<std::string, std::string, int, std::string>, uint32_t> known;
   std::unordered_map<NodeId, std::vector<uint32_t>> byNode;
+  std::unordered_map<NodeId, std::string> calls;
+  for (Statement s = trace.database().prepare(
+           "SELECT node, value FROM origin_calls JOIN string ON string.id = origin_calls.calls");
+       s.step();)
+    calls.emplace(static_cast<NodeId>(s.integer(0)), s.text(1));
   for (OriginInfo& o : trace.allOrigins()) {
-    auto [it, fresh] =
-        known.try_emplace({o.operation, o.script.file, o.script.line}, static_cast<uint32_t>(all_.size()));
+    const auto around = calls.find(o.node);
+    const std::string where = around == calls.end() ? std::string() : around->second;
+    auto [it, fresh] = known.try_emplace({o.operation, o.script.file, o.script.line, where},
+                                         static_cast<uint32_t>(all_.size()));
     byNode[o.node].push_back(it->second);
-    if (fresh) all_.push_back(std::move(o));
+    if (!fresh) continue;
+    calls_.push_back(where);
+    all_.push_back(std::move(o));
   }
   for (auto& [node, members] : byNode) direct_[node] = setOf(std::move(members));
 }

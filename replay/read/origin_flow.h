@@ -22,6 +22,8 @@ public:
 
   explicit OriginTable(Trace& trace);
   const std::vector<OriginInfo>& all() const { return all_; }
+  /// The calls of the script around an origin: "model/blocks.3/narrow"; empty where they were not recorded.
+  const std::string& calls(uint32_t origin) const { return calls_[origin]; }
   const std::vector<uint32_t>& members(Set set) const { return sets_[set]; }
   /// The origins that the recording stores for the node itself.
   Set direct(NodeId node) const;
@@ -32,6 +34,7 @@ public:
 private:
   Set setOf(std::vector<uint32_t> members);
   std::vector<OriginInfo> all_;
+  std::vector<std::string> calls_; ///< by origin
   std::unordered_map<NodeId, Set> direct_;
   std::vector<std::vector<uint32_t>> sets_{{}};
   std::map<std::vector<uint32_t>, Set> index_;

@@ -158,13 +158,35 @@ std::unique_ptr<Provenance> Provenance::of(ScopeId scope) const {
 std::vector<OriginInfo> Provenance::origins(NodeId node) {
   std::vector<OriginInfo> out;
   for (const ProvenanceLink& link : chain(node)) {
-    for (uint32_t k : flow().of(link.node)) out.push_back(shared_->table->all()[k]);
+    for (uint32_t k : flow().of(link.node)) {
+      const OriginInfo& o = shared_->table->all()[k];
+      if (std::ranges::none_of(
+              out, [&](const OriginInfo& known) { // one line serves the calls of many modules
+                return known.operation == o.operation && known.script.file == o.script.file &&
+                       known.script.line == o.script.line;
+              }))
+        out.push_back(o);
+    }
     if (!out.empty()) break;
   }
   for (OriginInfo& o : out) o.node = node;
   // Without a known origin, the line that asked for the kernel or schedule is the answer.
   if (out.empty() && scope_ && trace_.scope(scope_).script.known())
     out.push_back({node, trace_.scope(scope_).name, trace_.scope(scope_).script});
+  return out;
+}
+
+Provenance::Call Provenance::call(NodeId node) {
+  Call out;
+  for (const ProvenanceLink& link : chain(node)) {
+    for (uint32_t k : flow().of(link.node)) {
+      const OriginInfo& o = shared_->table->all()[k];
+      const std::string& calls = shared_->table->calls(k);
+      if (out.operation.empty() || (out.calls.empty() && !calls.empty()))
+        out = {o.operation, calls, o.script};
+    }
+    if (!out.operation.empty()) break;
+  }
   return out;
 }
 

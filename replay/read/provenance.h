@@ -44,6 +44,13 @@ public:
   /// Script lines and tensor operations of the node: its own, or those of all nodes it was rewritten from.
   /// Where none is known, the line that asked for the scope.
   std::vector<OriginInfo> origins(NodeId node);
+  /// The operation of the script that a node came from, and the calls around it; of several, the first with calls. No
+  /// operation where none is known.
+  struct Call {
+    std::string operation, calls;
+    FileLine script;
+  };
+  Call call(NodeId node);
   /// Instructions of the scope's linear program that came from a line of the script; line 0: from any line of
   /// the file. Constants and parameters are left out, since one node serves every use.
   std::vector<uint32_t> instructionsOf(const FileLine& script);

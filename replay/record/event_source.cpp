@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/rewrite/rule.h"
+#include "engine/uop/origin.h"
 
 #include <algorithm>
 
@@ -308,6 +309,7 @@ void EventSource::onOrigin(const Origin& origin) {
   e.kind = EventKind::Origin;
   e.before = touch(origin.node);
   e.payload = payloadOf(origin.operation, origin.script);
+  if (const NodeOrigin* first = originOf(origin.node)) e.payload->text = first->calls;
   publish();
 }
 

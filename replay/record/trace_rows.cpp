@@ -35,10 +35,10 @@ Database newTrace(const std::string& path) {
 
 /// Tables that are filled by plain rows; every other table has a function of its own.
 bool isPlain(const std::string& table) {
-  static constexpr const char* names[] = {"string",    "file",       "rule",       "scope",  "pass",
-                                          "step",      "gate",       "kernel",     "phase",  "buffer",
-                                          "launch",    "candidate",  "output",     "origin", "decision",
-                                          "unchanged", "step_error", "match_total"};
+  static constexpr const char* names[] = {"string",    "file",       "rule",        "scope",       "pass",
+                                          "step",      "gate",       "kernel",      "phase",       "buffer",
+                                          "launch",    "candidate",  "output",      "origin",      "decision",
+                                          "unchanged", "step_error", "match_total", "origin_calls"};
   return std::ranges::find(names, table) != std::end(names);
 }
 } // namespace

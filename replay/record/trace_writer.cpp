@@ -79,6 +79,7 @@ TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int
   insertLaunch_ = prepare("INSERT INTO launch (scope, kernel, device, flops, bytes, begin_ns, took_ns, "
                           "compiled, accessed, buffers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insertOrigin_ = prepare("INSERT INTO origin (id, node, operation, file, line) VALUES (?, ?, ?, ?, ?)");
+  insertCalls_ = prepare("INSERT INTO origin_calls (node, calls) VALUES (?, ?)");
   setMeta_ = prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
   beginTransaction();
   Statement op = db_.prepare("INSERT INTO op (id, name) VALUES (?, ?)");

@@ -87,7 +87,7 @@ private:
   std::unique_ptr<TextWriter> texts_;
   std::unique_ptr<DeclineWriter> declined_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
-      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, setMeta_,
+      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, insertCalls_, setMeta_,
       insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_,
       insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
@@ -105,6 +105,7 @@ private:
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>
       origins_; ///< origins of nodes that no recorded graph contains yet
   std::set<std::tuple<uint32_t, int64_t, int64_t, int>> originsWritten_;
+  std::set<uint32_t> callsWritten_; ///< nodes whose calls are stored
   bool open_ = false;
   uint64_t rows_ = 0;
 };

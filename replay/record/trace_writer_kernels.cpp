@@ -124,6 +124,8 @@ void TraceWriter::writeOrigin(uint32_t node, const Payload& p) {
   if (!originsWritten_.emplace(node, operation, place, p.line).second) return;
   insertOrigin_.bind(1, nextOrigin_++).bind(2, int64_t{node}).bind(3, operation).bindId(4, place);
   insertOrigin_.bind(5, int64_t{p.line}).run();
+  if (p.text.empty() || !callsWritten_.insert(node).second) return;
+  insertCalls_.bind(1, int64_t{node}).bind(2, string(p.text)).run();
 }
 
 void TraceWriter::artifact(const Payload& p) {

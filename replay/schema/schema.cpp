@@ -64,7 +64,7 @@ constexpr TableOf kTables[] = {
     {"buffer", 2},      {"match_total", 2}, {"decision", 4},     {"node_block", 5}, {"match_group", 5},
     {"match_set", 5},   {"match_pass", 5},  {"packed_time", 5},  {"text", 5},       {"match_tried", 6},
     {"matcher", 6},     {"decline_set", 6}, {"decline_pass", 6}, {"cause", 6},      {"line_form", 7},
-    {"line_repeat", 7}, {"program", 7}};
+    {"line_repeat", 7}, {"program", 7},     {"origin_calls", 8}};
 /// Tables that earlier versions had in place of the current ones.
 constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block", "text_line",
                                           "instruction"};
@@ -90,6 +90,7 @@ void addWhatIsMissing(const Database& db, int64_t version) {
   if (version >= kListSchemaVersion)
     for (const char* view : kViewsSince6) sql += temporary("VIEW", view);
   if (version < 4) sql += temporary("VIEW", "v_decision") + temporary("VIEW", "v_decline");
+  if (version < 8) sql += temporary("TABLE", "origin_calls") + temporary("VIEW", "v_origin");
   db.execute(sql);
 }
 } // namespace

@@ -10,7 +10,7 @@
 namespace uopscope {
 
 constexpr int64_t kTraceApplicationId = 0x554f5053; ///< "UOPS"
-constexpr int64_t kTraceSchemaVersion = 7;
+constexpr int64_t kTraceSchemaVersion = 8;
 constexpr int64_t kPackedSchemaVersion = 3; ///< first version with packed texts, programs, nodes and counts
 constexpr int64_t kPlainSchemaVersion = 5;  ///< first version with plain nodes and counts again
 constexpr int64_t kListSchemaVersion = 6;   ///< first version with lists of rules and sets of declines

@@ -221,6 +221,13 @@ CREATE TABLE origin (
   PRIMARY KEY (node, id)
 ) STRICT, WITHOUT ROWID;
 
+-- The calls of the script around the tensor operation that made a node: modules by the names of their attributes, functions by
+-- their own.
+CREATE TABLE origin_calls (
+  node INTEGER PRIMARY KEY, -- node.id
+  calls INTEGER NOT NULL    -- string.id: "model/blocks.3/narrow", outermost first
+) STRICT;
+
 -- Reasons of steps: the decision of the compiler in words, and for a choice its price and the alternatives. Most steps need
 -- none, since their rule explains them.
 CREATE TABLE decision (
@@ -406,8 +413,9 @@ CREATE VIEW v_line AS
 
 -- Tensor operations of the script and the nodes they made.
 CREATE VIEW v_origin AS
-  SELECT origin.node, operation.value AS operation, file.path AS file, origin.line
-  FROM origin JOIN string AS operation ON operation.id = origin.operation LEFT JOIN file ON file.id = origin.file;
+  SELECT origin.node, operation.value AS operation, file.path AS file, origin.line, calls.value AS calls
+  FROM origin JOIN string AS operation ON operation.id = origin.operation LEFT JOIN file ON file.id = origin.file
+  LEFT JOIN origin_calls ON origin_calls.node = origin.node LEFT JOIN string AS calls ON calls.id = origin_calls.calls;
 
 -- Memory of tensors with the names of devices.
 CREATE VIEW v_buffer AS

@@ -93,7 +93,10 @@ struct Window {
     settle();
   }
   void type(const QString& text) {
-    for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
+    {
+      const DatabaseWatch watch;
+      for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
+    }
     settle();
   }
   QQuickItem* item(const QString& name) {
@@ -118,19 +121,25 @@ struct Window {
   }
   /// Press, move and release, with points in between as a hand makes them.
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers m = {}) {
-    QTest::mousePress(window, Qt::LeftButton, m, from);
-    for (int k = 1; k <= 4; ++k) {
-      const QPoint at = from + (to - from) * k / 4;
-      QMouseEvent move(QEvent::MouseMove, at, window->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, m);
-      QCoreApplication::sendEvent(window, &move);
+    {
+      const DatabaseWatch watch;
+      QTest::mousePress(window, Qt::LeftButton, m, from);
+      for (int k = 1; k <= 4; ++k) {
+        const QPoint at = from + (to - from) * k / 4;
+        QMouseEvent move(QEvent::MouseMove, at, window->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, m);
+        QCoreApplication::sendEvent(window, &move);
+      }
+      QTest::mouseRelease(window, Qt::LeftButton, m, to);
     }
-    QTest::mouseRelease(window, Qt::LeftButton, m, to);
     settle();
   }
   void wheel(QPoint at, int by) {
     QWheelEvent event(at, window->mapToGlobal(at), {}, {0, by}, Qt::NoButton, Qt::NoModifier,
                       Qt::NoScrollPhase, false);
-    QGuiApplication::sendEvent(window, &event);
+    {
+      const DatabaseWatch watch;
+      QGuiApplication::sendEvent(window, &event);
+    }
     settle();
   }
   bool popupOpen(const char* name) {

@@ -8,15 +8,18 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace uopscope {
 
-enum class GroupBy : uint8_t { Nothing, Kernel, Loop, Reduce, TensorOp, Line };
-constexpr std::string_view kGroupNames[] = {"nothing", "kernel", "loop", "reduce", "tensor", "line"};
+enum class GroupBy : uint8_t { Nothing, Kernel, Loop, Reduce, TensorOp, Line, Layer };
+constexpr std::string_view kGroupNames[] = {"nothing", "kernel", "loop", "reduce", "tensor", "line", "layer"};
 
 struct Arrangement {
   GroupBy groupBy = GroupBy::Nothing;
+  /// With GroupBy::Layer: the layer whose inside is drawn, "model/blocks.3"; empty: the whole model.
+  std::string level = {};
   bool only = false;                ///< only `shown` is drawn
   std::set<uint32_t> shown, hidden; ///< slots
   std::set<uint32_t> opened;        ///< groups drawn node by node
@@ -27,7 +30,7 @@ struct Arrangement {
   /// nodes; in any case `shown` and the node `kept`. 0: everything.
   float paneWidth = 0, paneHeight = 0;
   uint32_t kept = 0;
-  bool near() const { return lastStep >= 0 && paneWidth > 0 && !only; }
+  bool near() const { return lastStep >= 0 && paneWidth > 0 && !only && groupBy != GroupBy::Layer; }
   bool operator==(const Arrangement&) const = default;
   bool plain() const { return *this == Arrangement(); }
 };

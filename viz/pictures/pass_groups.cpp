@@ -35,11 +35,10 @@ std::pair<std::string, std::string> originOf(Provenance& provenance, NodeId node
 
 } // namespace
 
-// A node belongs to the reduction (or kernel) of its users if they agree. Where they do not, a value that several
-// groups read begins a group of its own (the sum at the end of a residual block), so that groups of reductions cover
-// the graph. Only the first node of a group is read from outside it, so groups close no cycle.
-void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
-  std::vector<std::vector<uint32_t>> users(slots_.size());
+// A depth-first walk over users, so that all users of a slot are decided before it.
+std::vector<uint32_t> PassView::usersFirst(const std::vector<NodeId>& latest,
+                                           std::vector<std::vector<uint32_t>>& users) {
+  users.assign(slots_.size(), {});
   std::vector<uint32_t> order;
   for (NodeId node : members_) {
     const uint32_t to = *slotOf(node);
@@ -47,7 +46,6 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
     for (NodeId s : cursor_.raw(node).src)
       if (const auto from = slotOf(s); from && *from != to) users[*from].push_back(to);
   }
-  // Users before sources: a depth-first walk over users, so that all users of a slot are decided before it.
   std::vector<uint8_t> state(slots_.size(), 0);
   std::vector<std::pair<uint32_t, size_t>> stack;
   for (uint32_t start = 0; start < slots_.size(); ++start) {
@@ -65,6 +63,15 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
       }
     }
   }
+  return order;
+}
+
+// A node belongs to the reduction (or kernel) of its users if they agree. Where they do not, a value that several
+// groups read begins a group of its own (the sum at the end of a residual block), so that groups of reductions cover
+// the graph. Only the first node of a group is read from outside it, so groups close no cycle.
+void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
+  std::vector<std::vector<uint32_t>> users;
+  const std::vector<uint32_t> order = usersFirst(latest, users);
   Provenance provenance(trace_, cursor_.info().scope);
   auto begin = [&](uint32_t slot, const NodeFields& n) {
     const PictureNode box = labelOf(read_, n);
@@ -98,6 +105,7 @@ void PassView::makeGroups() {
   std::vector<NodeId> latest(slots_.size(), kNoNode);
   for (NodeId node : members_)
     if (!folds(node)) latest[*slotOf(node)] = node;
+  if (arrangement_.groupBy == GroupBy::Layer) return makeLayers(latest);
   if (arrangement_.groupBy == GroupBy::Reduce || arrangement_.groupBy == GroupBy::Kernel) {
     groupByRoot(latest, arrangement_.groupBy == GroupBy::Reduce);
   } else {
@@ -157,7 +165,7 @@ void PassView::fold(Picture& p) {
       ++p.hiddenNodes;
       if (n.mark != Mark::Removed && p.graphNodes > 0) --p.graphNodes;
     } else if (n.slot != kNone && collapsed(n.slot)) {
-      const uint32_t g = slots_[n.slot].group;
+      const uint32_t g = boxOf(n.slot);
       groupNodes_[g].push_back(static_cast<NodeId>(n.id));
       const auto [it, fresh] = groupAt.emplace(g, static_cast<uint32_t>(nodes.size()));
       if (fresh) {
@@ -183,7 +191,7 @@ void PassView::fold(Picture& p) {
   for (PictureNode& n : nodes) {
     if (n.id < kFirstGroupId) continue;
     const Group& group = groups_[static_cast<size_t>(n.id - kFirstGroupId)];
-    n.dtype = group.lanes ? group.dtype : fmt::format("{} nodes", n.members);
+    n.dtype = group.lanes || byLayer() ? group.dtype : fmt::format("{} nodes", n.members);
     if (group.lanes) n.op = fmt::format("{} ×{}", group.title, n.members);
     const PictureNode laidOut = n;
     measure(n);

@@ -27,7 +27,7 @@ public:
         taken_(view.slots_.size(), false) {
     picture_->pass = view.pass();
     picture_->step = step;
-    picture_->alone = view.arrangement_.lastStep >= 0;
+    picture_->alone = view.arrangement_.lastStep >= 0 || view.byLayer();
     picture_->layout = view.layout_;
     picture_->leftToRight = view.options_.leftToRight;
     picture_->curved = view.curved_;
@@ -48,7 +48,10 @@ public:
     for (const PictureNode& n : picture_->nodes) picture_->hubs += n.hub;
     picture_->index();
     picture_->changed += farChanged_;
-    if (picture_->alone) view_.addMap(*picture_, diff_);
+    if (view_.byLayer())
+      view_.nameLevels(*picture_);
+    else if (picture_->alone)
+      view_.addMap(*picture_, diff_);
     return picture_;
   }
 

@@ -3,6 +3,7 @@
 // drawn.
 #include "viz/pictures/pass_view.h"
 
+#include "viz/layout/columns.h"
 #include "viz/layout/dot_layout.h"
 #include "viz/pictures/labels.h"
 
@@ -19,6 +20,8 @@ constexpr int64_t kWalkBudget = 700'000;
 constexpr uint8_t kMeasured = 6;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
+// Margin of a picture in its pane.
+constexpr float kBorder = 48;
 
 } // namespace
 
@@ -183,7 +186,10 @@ bool PassView::rearrange(const Arrangement& arrangement, const std::atomic<bool>
   inLabels_.clear(), touched_.clear(), was_ = {};
   firstShown_ = arrangement_.firstStep, lastShown_ = arrangement_.lastStep;
   if (regroup || arrangement_.groupBy == GroupBy::Nothing) makeGroups();
-  if (arrangement_.near())
+  boxes_.clear();
+  if (byLayer())
+    layOutLayers(cancel);
+  else if (arrangement_.near())
     layOutNear(cancel);
   else
     layOut(cancel);
@@ -251,11 +257,11 @@ PassView::Boxes PassView::boxesOf(const std::vector<Link>& links) const {
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
     if (!slot.visible) continue;
-    if (collapsed(i)) {
-      uint32_t& n = b.ofGroup[slot.group];
+    if (const uint32_t group = boxOf(i); group != UINT32_MAX) {
+      uint32_t& n = b.ofGroup[group];
       if (n == UINT32_MAX) {
         n = static_cast<uint32_t>(b.nodes.size());
-        b.nodes.push_back({groups_[slot.group].width, groups_[slot.group].height, kMoments - 1, 0});
+        b.nodes.push_back({groups_[group].width, groups_[group].height, kMoments - 1, 0});
       }
       b.nodes[n].born = std::min(b.nodes[n].born, moment(slot.born));
       b.nodes[n].gone = std::max(b.nodes[n].gone, moment(slot.gone));
@@ -285,6 +291,9 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   o.cancel = cancel;
   Layout layout = layoutLayered(boxes.nodes, boxes.edges, o);
   if (layout.cancelled) return;
+  if (byLayer() && !options_.leftToRight)
+    setInColumns(layout, boxes.nodes, boxes.edges, arrangement_.paneWidth - kBorder,
+                 arrangement_.paneHeight - kBorder);
   take(std::move(layout), boxes);
   awaitsDot_ = options_.layout == LayoutBy::Dot;
   layoutNote_.clear();

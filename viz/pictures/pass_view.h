@@ -78,6 +78,13 @@ private:
     uint32_t slots = 0;
     std::string dtype = {};
     bool lanes = false; ///< the group is one of lanes: pass_lanes.cpp
+    // Of layers (pass_layers.cpp):
+    std::string path = {};        ///< "model/blocks.3"; the same in every pass
+    uint32_t parent = UINT32_MAX; ///< the layer around it
+    std::string shape = {};       ///< of its result
+    uint32_t repeats = 0;         ///< number of equal layers that it joins; 0: it is a layer itself
+    uint32_t depth = 0;
+    bool operation = false; ///< a tensor operation: nothing but nodes is inside
   };
   uint32_t slotFor(NodeId node);
   std::optional<uint32_t> slotOf(NodeId node) const {
@@ -99,7 +106,7 @@ private:
   static uint64_t key(uint32_t from, uint32_t to) { return static_cast<uint64_t>(from) << 32 | to; }
   /// What edges end at: a slot, or the collapsed group it is in.
   static uint32_t groupEnd(uint32_t group) { return 0x80000000u + group; }
-  uint32_t endOf(uint32_t slot) const { return collapsed(slot) ? groupEnd(slots_[slot].group) : slot; }
+  uint32_t endOf(uint32_t slot) const { return collapsed(slot) ? groupEnd(boxOf(slot)) : slot; }
   struct Link {
     uint32_t from, to, port;
   };
@@ -143,9 +150,33 @@ private:
   bool awake(const Slot& s) const {
     return lastShown_ < 0 || (s.born <= lastShown_ && s.gone >= firstShown_);
   }
-  bool collapsed(uint32_t slot) const {
-    return slots_[slot].group != UINT32_MAX && !arrangement_.opened.contains(slots_[slot].group);
+  bool byLayer() const { return arrangement_.groupBy == GroupBy::Layer; }
+  /// The group that is drawn in place of the slot; UINT32_MAX: the slot itself is drawn.
+  uint32_t boxOf(uint32_t slot) const {
+    if (byLayer()) return slot < boxes_.size() ? boxes_[slot] : UINT32_MAX;
+    const uint32_t group = slots_[slot].group;
+    return group != UINT32_MAX && !arrangement_.opened.contains(group) ? group : UINT32_MAX;
   }
+  bool collapsed(uint32_t slot) const { return boxOf(slot) != UINT32_MAX; }
+  // Layers of the model as nested groups: pass_layers.cpp; a level of them as a picture: pass_levels.cpp.
+  void makeLayers(const std::vector<NodeId>& latest);
+  uint32_t addLayer(uint32_t parent, const std::string& name, const std::string& title);
+  void placeByUsers(const std::vector<NodeId>& latest);
+  void divideLargeOperations(const std::vector<NodeId>& latest);
+  void countAndName(const std::vector<NodeId>& latest);
+  void joinEqualLayers();
+  void layOutLayers(const std::atomic<bool>* cancel);
+  void chooseBoxes(uint32_t level, bool joined);
+  void keepNeighbours(uint32_t level);
+  void nameLevels(Picture& picture) const;
+  /// The group whose inside is drawn; UINT32_MAX: all.
+  uint32_t levelShown() const;
+  /// Whether a group is the level or a part of it.
+  bool inside(uint32_t group, uint32_t level) const;
+  uint32_t commonLayer(uint32_t a, uint32_t b) const;
+  /// All slots, each after its users; `users` by slot.
+  std::vector<uint32_t> usersFirst(const std::vector<NodeId>& latest,
+                                   std::vector<std::vector<uint32_t>>& users);
   void makeGroups();
   void fold(Picture& picture);
   void groupByRoot(const std::vector<NodeId>& latest, bool reduce);
@@ -156,6 +187,7 @@ private:
   Arrangement arrangement_;
   std::vector<Group> groups_;
   std::map<uint32_t, std::vector<NodeId>> groupNodes_;
+  std::vector<uint32_t> boxes_;              ///< by slot, of layers: the group drawn in its place
   int64_t firstShown_ = -1, lastShown_ = -1; ///< steps that are laid out together; -1: the whole pass
   std::vector<NodeId> seeds_;                ///< nodes that these steps make
   std::vector<uint32_t> seedSlots_;          ///< slots of the nodes that they remove

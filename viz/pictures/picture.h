@@ -87,6 +87,11 @@ struct Picture {
   std::shared_ptr<const Picture> map;
   LayoutRect mapView;     ///< the part of the map that this picture shows
   uint32_t elsewhere = 0; ///< nodes of the graph that only the map shows
+  // Of a picture by layers (GroupBy::Layer):
+  std::vector<std::pair<std::string, std::string>>
+      levels; ///< path and title of the level and those around it, outermost first
+  std::unordered_map<int64_t, std::string> layers; ///< path of each box
+  uint32_t outside = 0;                            ///< nodes that are neither in the level nor beside it
   bool leftToRight = false;
   bool curved = false;    ///< as Layout::curved
   std::string layoutNote; ///< why the layout is not the chosen one; empty if it is

@@ -7,6 +7,7 @@ import uopscope.core
 Rectangle {
     id: pane
     property CodeModel model
+    property LinkedLines lit: null ///< marks the lines of the node that is selected in the graph
     property string what: ""
     property int first: 0
     property int last: 0
@@ -22,6 +23,10 @@ Rectangle {
         target: pane.model
         function onChanged() { if (pane.model.currentLine > 0) list.positionViewAtIndex(pane.model.currentLine - 1, ListView.Center); }
         function onModelReset() { pane.first = pane.last = 0; }
+    }
+    Connections {
+        target: pane.lit
+        function onLitChanged() { if (Session.node >= 0 && pane.lit.firstLit >= 0 && !list.moving) list.positionViewAtIndex(pane.lit.firstLit, ListView.Contain); }
     }
     TextEdit { id: clipboard; visible: false }
     function copy(from, to) { clipboard.text = model.plainText(from, to); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Copied.")); }
@@ -91,10 +96,12 @@ Rectangle {
                 required property var noteScope
                 readonly property bool chosen: pane.first > 0 && number >= Math.min(pane.first, pane.last) && number <= Math.max(pane.first, pane.last)
                 readonly property bool linked: number === pane.model.currentLine
+                readonly property bool ofSelection: pane.lit !== null && pane.lit.litCount > 0 && Session.node >= 0 && pane.lit.lit(number - 1)
                 width: Math.max(list.contentWidth, list.width)
                 height: Theme.px(19)
                 readonly property bool fault: number === pane.model.faultLine
-                color: chosen ? Theme.selection : linked ? Theme.hover : "transparent"
+                color: chosen ? Theme.selection : linked || ofSelection ? Theme.hover : "transparent"
+                Rectangle { objectName: "selectionMark"; visible: line.ofSelection; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 Rectangle { objectName: "faultMark"; visible: line.fault; anchors.fill: parent; color: Theme.error; opacity: 0.16 }
                 Rectangle { visible: line.fault; width: Theme.px(3); height: parent.height; color: Theme.error; z: 1 }
                 Rectangle { visible: line.linked; width: Theme.px(3); height: parent.height; color: Theme.accent }

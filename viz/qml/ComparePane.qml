@@ -19,12 +19,13 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(44) + sides.height
+            implicitHeight: what.height + sides.height + Theme.px(16)
             color: Theme.panel
-            RowLayout {
+            Flow { // as the sides below it
+                id: what
                 x: Theme.px(10)
+                y: Theme.px(5)
                 width: parent.width - Theme.px(20)
-                height: Theme.px(38)
                 spacing: Theme.px(8)
                 USegments {
                     objectName: "compareWhat"
@@ -32,15 +33,14 @@ Rectangle {
                     value: Tools.compare.what
                     onPicked: value => Tools.compare.what = value
                 }
-                Item { Layout.fillWidth: true }
-                UChip { visible: Tools.compare.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
+                UChip { visible: Tools.compare.hidden > 0; height: Theme.px(28); text: qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
                 UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
             }
             Flow { // takes a second row in a narrow window
                 id: sides
                 x: Theme.px(10)
-                y: Theme.px(39)
+                y: what.height + Theme.px(10)
                 width: parent.width - Theme.px(20)
                 spacing: Theme.px(8)
                 UChip { height: Theme.px(28); sign: "−"; tone: Theme.removed; text: Tools.compare.leftTitle.length > 0 ? Tools.compare.leftTitle : qsTr("nothing remembered (X)") }

@@ -10,7 +10,7 @@ Item {
     property bool showLegend: false
     property bool searching: false
     // A search covers the whole pass, so nodes that only the map shows would not be found.
-    function search() { if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
+    function search() { if (Tools.graph.levels.length > 0) Tools.graph.groupBy = "nothing"; if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
     function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
 
     // The node clicked on the map; it is shown once the layout of the pass has arrived.
@@ -32,7 +32,7 @@ Item {
     readonly property bool large: canvas.whole.width * 0.62 > width || canvas.whole.height * 0.62 > room
     readonly property bool mapBeside: beside && (Session.stepAlone ? Session.graph.elsewhere > 0 : large)
     // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
-    readonly property real room: height - bar.height - numbers.height - Theme.px(66)
+    readonly property real room: height - bar.height - numbers.height - crumbs.height - Theme.px(66)
     function tellSize() { Session.setGraphPane((width - (besideSmall ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
     onRoomChanged: tellSize()
     onLargerChanged: tellSize()
@@ -44,7 +44,7 @@ Item {
         anchors.rightMargin: pane.mapBeside ? pane.mapWidth + Theme.px(16) : 0
         objectName: "canvas"
         anchors.fill: parent
-        anchors.topMargin: bar.height + numbers.height
+        anchors.topMargin: bar.height + numbers.height + crumbs.height
         anchors.bottomMargin: foot.height
         source: Session.graph
         theme: Theme
@@ -189,11 +189,43 @@ Item {
         height: visible ? implicitHeight : 0
         y: bar.height
     }
+    // The levels of layers: a click leads back up.
+    Rectangle {
+        id: crumbs
+        visible: Tools.graph.levels.length > 0
+        width: parent.width
+        height: visible ? trail.height + Theme.px(12) : 0
+        y: bar.height + numbers.height
+        color: Theme.panel
+        Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
+        Flow {
+            id: trail
+            x: Theme.px(10)
+            y: Theme.px(6)
+            width: parent.width - Theme.px(20)
+            spacing: Theme.px(6)
+            Repeater {
+                model: Tools.graph.levels
+                UChip {
+                    required property var modelData
+                    required property int index
+                    readonly property bool here: index === Tools.graph.levels.length - 1
+                    objectName: "level-" + index
+                    sign: index === 0 ? "▣" : "›"
+                    text: modelData.text
+                    tone: here ? Theme.accent : Theme.textMuted
+                    link: !here
+                    onClicked: Tools.graph.openLevel(modelData.path)
+                }
+            }
+            ULabel { visible: Session.graph.outside > 0; height: Theme.px(21); verticalAlignment: Text.AlignVCenter; text: qsTr("%1 nodes elsewhere").arg(Session.graph.outside); font.pixelSize: Theme.small; color: Theme.textFaint }
+        }
+    }
     Rectangle {
         visible: pane.showLegend
         anchors.right: parent.right
         anchors.top: parent.top
-        anchors.topMargin: bar.height + Theme.px(8)
+        anchors.topMargin: bar.height + numbers.height + crumbs.height + Theme.px(8)
         anchors.rightMargin: Theme.px(12)
         width: Theme.px(268)
         height: legend.height + Theme.px(24)

@@ -1,5 +1,5 @@
 // Script, tensor operations, rewrites, UOps, kernel and assembly side by side: a selection in one is shown in
-// all.
+// all, and lines of one tensor operation have one colour in all.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -42,13 +42,17 @@ Rectangle {
                 required property bool lit
                 required property bool known
                 required property int number
+                required property int colour
+                required property string of
                 width: list.width
                 height: Theme.px(20)
                 clip: true
+                Rectangle { visible: row.colour >= 0; anchors.fill: parent; color: Theme.dark, Theme.tintColour(row.colour, false); opacity: row.lit ? 0.34 : 0.14 }
+                Rectangle { objectName: "rainbow"; visible: row.colour >= 0; x: Theme.px(37); width: Theme.px(3); height: parent.height; color: Theme.dark, Theme.tintColour(row.colour, false) }
                 Rectangle { visible: row.lit; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 ULabel { x: Theme.px(4); width: Theme.px(30); height: parent.height; horizontalAlignment: Text.AlignRight; text: row.number; color: row.known ? Theme.accent : Theme.textFaint; font.pixelSize: Theme.px(10.5) }
                 Text { id: line; x: Theme.px(42); height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(row.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(11.5); font.weight: row.lit ? Font.DemiBold : Font.Normal; color: Theme.text }
-                UTip { visible: row.hovered && line.implicitWidth > row.width - line.x; delay: 500; text: row.text }
+                UTip { visible: row.hovered && (row.of.length > 0 || line.implicitWidth > row.width - line.x); delay: 500; text: row.text + (row.of.length > 0 && row.of !== row.text ? "\n" + qsTr("of %1").arg(row.of) : "") }
             }
             ULabel { visible: list.count === 0; width: parent.width - Theme.px(20); x: Theme.px(10); y: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; font.pixelSize: Theme.small; text: lines.hint }
         }

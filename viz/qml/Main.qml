@@ -241,13 +241,13 @@ ApplicationWindow {
                     visible: shown && !Theme.presenting
                     orientation: Qt.Vertical
                     SplitView.preferredWidth: Math.min(Theme.px(290), window.width * 0.23)
-                    SplitView.minimumWidth: Theme.px(180)
+                    SplitView.minimumWidth: Math.min(Theme.px(180), window.width * 0.2)
                     TreePane { id: tree; onFilterLeft: canvas.forceActiveFocus(); SplitView.fillHeight: true; SplitView.minimumHeight: Theme.px(120) }
                     StepsPane { onNoted: window.restFocus(); SplitView.preferredHeight: window.height * 0.32; SplitView.minimumHeight: Theme.px(80) }
                 }
                 Item {
                     SplitView.fillWidth: true
-                    SplitView.minimumWidth: Theme.px(320)
+                    SplitView.minimumWidth: Math.min(Theme.px(320), window.width * 0.4)
                     TabsBar { id: tabs; width: parent.width }
                     Item {
                         anchors.fill: parent
@@ -269,6 +269,7 @@ ApplicationWindow {
                             anchors.fill: parent
                             visible: ["source", "asm", "uops"].indexOf(Session.tab) >= 0 || Session.tab === "ir" && !Tools.llvm.open
                             model: Session.code
+                            lit: Session.tab === "source" ? Tools.linked.source : Session.tab === "asm" ? Tools.linked.assembly : Session.tab === "uops" ? Tools.linked.uops : null
                             what: Session.scopeName
                         }
                         LlvmPane { anchors.fill: parent; visible: Session.tab === "ir" && Tools.llvm.open }
@@ -277,7 +278,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script" && !Tools.editor.editing; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Theme.px(220) }
+                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "opening"; sourceComponent: OpeningPage {} }

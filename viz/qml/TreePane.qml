@@ -44,6 +44,10 @@ Rectangle {
                 target: Session.tree
                 function onCurrentChanged() { list.following = true; Qt.callLater(list.bringCurrent); }
             }
+            readonly property var chain: Session.node >= 0 && Session.nodeInfo.chain ? Session.nodeInfo.chain : []
+            readonly property var fate: Session.node >= 0 && Session.nodeInfo.fate ? Session.nodeInfo.fate : []
+            readonly property real born: chain.length > 0 ? Number(chain[0].pass || 0) : -1
+            readonly property real died: fate.length > 0 ? Number(fate[0].pass || -1) : -1
             // Rows and the height of the list change after the place has changed, so the current row is kept
             // in view until a person scrolls.
             property bool following: true
@@ -80,6 +84,8 @@ Rectangle {
                 required property var scopeId
                 required property var passId
                 readonly property bool isPass: kind === "pass"
+                // Where the selected node is: "+" made here, "·" lives here, "−" rewritten here.
+                readonly property string life: !isPass || list.born < 0 || scopeId !== Session.scope ? "" : passId === list.died ? "−" : passId === list.born ? "+" : passId > list.born && (list.died < 0 || passId < list.died) ? "·" : ""
                 width: list.width
                 height: Theme.row
                 Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
@@ -116,6 +122,7 @@ Rectangle {
                         color: Theme.textFaint
                         font.pixelSize: Theme.small
                     }
+                    ULabel { objectName: "life"; visible: row.life.length > 0; text: row.life; color: row.life === "−" ? Theme.removed : row.life === "+" ? Theme.added : Theme.accent; font.weight: Font.Bold; font.pixelSize: Theme.body }
                     ULabel { visible: row.unfinished && Session.growing; text: "●"; color: Theme.error; font.pixelSize: Theme.px(8) }
                     ULabel {
                         text: row.stepsText

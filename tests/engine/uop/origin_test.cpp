@@ -13,9 +13,9 @@ TEST_CASE("the first origin of a node is kept, per pool") {
   CHECK(originOf(x) == nullptr);
   {
     std::string file = "model.py"; // the table stores a copy
-    setOrigin(x, "relu", file, 12);
+    setOrigin(x, {"relu", file, 12, "model/head"});
   }
-  setOrigin(x, "conv2d", "other.py", 1);
+  setOrigin(x, {"conv2d", "other.py", 1, {}});
   REQUIRE(originOf(x));
   CHECK(originOf(x)->operation == "relu");
   CHECK(originOf(x)->file == "model.py");

@@ -9,6 +9,7 @@
 
 #include <QFileInfo>
 #include <algorithm>
+#include <map>
 
 namespace uopscope {
 
@@ -46,13 +47,15 @@ QVariant LinkedLines::data(const QModelIndex& index, int role) const {
   case LitRole: return lit_.contains(index.row());
   case NumberRole: return l.number;
   case KnownRole: return l.known;
+  case ColourRole: return l.colour;
+  case OfRole: return l.of;
   default: return {};
   }
 }
 
 QHash<int, QByteArray> LinkedLines::roleNames() const {
-  return {
-      {TextRole, "text"}, {HtmlRole, "html"}, {LitRole, "lit"}, {NumberRole, "number"}, {KnownRole, "known"}};
+  return {{TextRole, "text"},   {HtmlRole, "html"},     {LitRole, "lit"}, {NumberRole, "number"},
+          {KnownRole, "known"}, {ColourRole, "colour"}, {OfRole, "of"}};
 }
 
 struct LinkedPanes::Loaded {
@@ -65,8 +68,43 @@ LinkedPanes::LinkedPanes(Session& session, QObject* parent) : QObject(parent), s
   connect(&session_, &Session::opened, this, [this] { loaded_ = -1; });
   connect(&session_, &Session::grown, this, [this] { loaded_ = -1; });
   connect(&session_, &Session::placeChanged, this, [this] {
-    if (session_.tab() == QLatin1String("links")) load();
+    const QString tab = session_.tab();
+    for (const char* linked : {"links", "source", "asm", "uops"})
+      if (tab == QLatin1String(linked)) load();
   });
+  connect(&session_, &Session::nodeChanged, this, &LinkedPanes::lightSelected);
+}
+
+// An instruction belongs to the rarest of its operations; a line, to that of most of its instructions.
+void LinkedPanes::colour(Loaded& loaded) {
+  std::vector<int> size(loaded.tensors.size(), 0);
+  for (const Instruction& in : loaded.instructions)
+    for (const int row : in.tensors) ++size[static_cast<size_t>(row)];
+  std::vector<int> own(loaded.instructions.size(), -1);
+  for (size_t i = 0; i < own.size(); ++i)
+    if (!loaded.instructions[i].operand)
+      for (const int row : loaded.instructions[i].tensors)
+        if (own[i] < 0 || std::pair(size[static_cast<size_t>(row)], row) <
+                              std::pair(size[static_cast<size_t>(own[i])], own[i]))
+          own[i] = row;
+  auto paint = [&](LinkedLines::Line& line, int row) {
+    line.colour = row;
+    if (row >= 0) line.of = loaded.tensors[static_cast<size_t>(row)].text;
+  };
+  auto paintLines = [&](std::vector<LinkedLines::Line>& lines, QSet<int> Instruction::* rows) {
+    std::vector<std::map<int, int>> votes(lines.size());
+    for (size_t i = 0; i < own.size(); ++i)
+      if (own[i] >= 0)
+        for (const int row : loaded.instructions[i].*rows) ++votes[static_cast<size_t>(row)][own[i]];
+    for (size_t k = 0; k < lines.size(); ++k)
+      if (!votes[k].empty())
+        paint(lines[k], std::ranges::max_element(votes[k], {}, &std::pair<const int, int>::second)->first);
+  };
+  for (size_t i = 0; i < own.size(); ++i) paint(loaded.uops[i], own[i]);
+  for (size_t k = 0; k < loaded.tensors.size(); ++k) paint(loaded.tensors[k], static_cast<int>(k));
+  paintLines(loaded.script, &Instruction::script);
+  paintLines(loaded.source, &Instruction::source);
+  paintLines(loaded.assembly, &Instruction::assembly);
 }
 
 void LinkedPanes::load() {
@@ -110,6 +148,7 @@ void LinkedPanes::load() {
       }
       in.operand = lines.operand(i);
       try {
+        for (const ProvenanceLink& l : provenance.chain(in.node)) in.forms.push_back(l.node);
         for (const OriginInfo& o : provenance.origins(in.node)) {
           const std::string key = o.operation + "\n" + std::to_string(o.script.line);
           const auto [it, fresh] = tensorRow.emplace(key, static_cast<int>(out->tensors.size()));
@@ -131,6 +170,7 @@ void LinkedPanes::load() {
       }
       out->instructions.push_back(std::move(in));
     }
+    if (out->instructions.size() == out->uops.size()) colour(*out);
     int64_t runs = 0, ns = 0, flops = 0, bytes = 0;
     // Traces of other programs know the launched kernel by its name only.
     const std::vector<LaunchInfo> launches = trace.launches();
@@ -157,7 +197,11 @@ void LinkedPanes::load() {
       assembly_.setLines(std::move(out->assembly), Language::Assembly);
       instructions_ = std::move(out->instructions);
       cost_ = out->cost, missing_ = out->missing;
+      byForm_.clear();
+      for (size_t i = 0; i < instructions_.size(); ++i)
+        for (const NodeId form : instructions_[i].forms) byForm_[form].insert(static_cast<int>(i));
       Q_EMIT changed();
+      lightSelected();
     };
   });
 }
@@ -179,6 +223,12 @@ void LinkedPanes::select(const QString& pane, int row) {
   if (!about.isEmpty()) found = std::move(about);
   if (found.isEmpty()) session_.showNotice(tr("Nothing in this kernel is known to belong to that line."));
   light(found);
+}
+
+void LinkedPanes::lightSelected() {
+  if (loaded_ != session_.scope() || session_.node() < 0) return;
+  const auto found = byForm_.find(static_cast<NodeId>(session_.node()));
+  if (found != byForm_.end()) light(found->second);
 }
 
 void LinkedPanes::light(const QSet<int>& found) {

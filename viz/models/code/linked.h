@@ -1,11 +1,13 @@
 // Links a kernel's stages from the script to the machine: script line > tensor operation > rewrites > linear
-// UOp > kernel line > assembly. A selection in one pane lights the lines of all panes that belong to it.
+// UOp > kernel line > assembly. A selection in one pane lights the lines of all panes that belong to it; so does a node
+// that is selected in the graph of any pass. Lines of one tensor operation have one colour in all panes.
 //
 //   LinkedPanes l(session);  l.load();  l.select("source", 4);  l.uops()->lit(0)
 #pragma once
 #include "viz/models/session/session.h"
 
 #include <QSet>
+#include <unordered_map>
 
 namespace uopscope {
 
@@ -17,18 +19,20 @@ class LinkedLines : public QAbstractListModel {
   Q_PROPERTY(int litCount READ litCount NOTIFY litChanged)
 
 public:
-  enum Roles { TextRole = Qt::UserRole + 1, HtmlRole, LitRole, NumberRole, KnownRole };
+  enum Roles { TextRole = Qt::UserRole + 1, HtmlRole, LitRole, NumberRole, KnownRole, ColourRole, OfRole };
   struct Line {
     QString text;
     int number = 0;     ///< printed before the text; 0: none
     bool known = false; ///< lines of other panes belong to it
     QString target;     ///< a link to follow; empty: none
+    int colour = -1;    ///< row of the tensor operation that it mostly belongs to; -1: of none
+    QString of = {};    ///< name of that operation
   };
   using QAbstractListModel::QAbstractListModel;
   void setLines(std::vector<Line> lines, Language language);
   void setLit(QSet<int> rows);
   const std::vector<Line>& lines() const { return lines_; }
-  bool lit(int row) const { return lit_.contains(row); }
+  Q_INVOKABLE bool lit(int row) const { return lit_.contains(row); }
   int count() const { return static_cast<int>(lines_.size()); }
   int litCount() const { return static_cast<int>(lit_.size()); }
   int firstLit() const;
@@ -82,15 +86,19 @@ private:
   struct Instruction {
     NodeId node = kNoNode;
     QSet<int> script, tensors, source, assembly; ///< rows
+    std::vector<NodeId> forms;                   ///< the nodes that it was rewritten from
     /// A number or a loop variable that instructions read: no line with another instruction is about it.
     bool operand = false;
   };
   struct Loaded;
+  static void colour(Loaded& loaded);
+  void lightSelected();
   void light(const QSet<int>& instructions);
   void askRewrites(NodeId node);
   Session& session_;
   LinkedLines script_, tensors_, rewrites_, uops_, source_, assembly_;
   std::vector<Instruction> instructions_;
+  std::unordered_map<NodeId, QSet<int>> byForm_; ///< instructions that a node became
   QString cost_, missing_;
   ScopeId loaded_ = -1;
 };

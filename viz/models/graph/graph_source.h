@@ -44,6 +44,8 @@ class GraphSource : public QObject {
   Q_PROPERTY(int groupedNodes READ groupedNodes NOTIFY pictureChanged)
   /// Nodes of the graph that only the map shows, since the picture shows a step and its neighbourhood.
   Q_PROPERTY(int elsewhere READ elsewhere NOTIFY pictureChanged)
+  /// Of a picture by layers: nodes that are neither in the level nor beside it.
+  Q_PROPERTY(int outside READ outside NOTIFY pictureChanged)
   /// One of tintings().
   Q_PROPERTY(QString colourBy READ colourBy WRITE setColourBy NOTIFY tintingChanged)
   /// [{text, count, colour}] of the shown nodes; empty while nodes are coloured by operation.
@@ -83,6 +85,7 @@ public:
   QString searchProblem() const { return query_.problem(); }
   int hiddenNodes() const { return picture_ ? static_cast<int>(picture_->hiddenNodes) : 0; }
   int elsewhere() const { return picture_ ? static_cast<int>(picture_->elsewhere) : 0; }
+  int outside() const { return picture_ ? static_cast<int>(picture_->outside) : 0; }
   QString layoutNote() const { return picture_ ? QString::fromStdString(picture_->layoutNote) : QString(); }
   int groups() const { return picture_ ? static_cast<int>(picture_->groups) : 0; }
   int groupedNodes() const { return picture_ ? static_cast<int>(picture_->groupedNodes) : 0; }

@@ -10,6 +10,8 @@ namespace {
 
 /// Nodes of a schedule from which on it is collapsed when it is entered.
 constexpr uint32_t kLargeSchedule = 400;
+/// More boxes than this are no overview.
+constexpr size_t kMostLayers = 60;
 
 QString textOf(const QVariantList& choices, const QString& value) {
   for (const QVariant& choice : choices)
@@ -25,25 +27,33 @@ GraphTools::GraphTools(Session& session, QObject* parent) : QObject(parent), ses
   connect(&session_, &Session::placeChanged, this, &GraphTools::changed);
   connect(session_.graph(), &GraphSource::factsWanted, this, &GraphTools::lookUpFacts);
   connect(session_.graph(), &GraphSource::tintingChanged, this, &GraphTools::colouringsChanged);
-  // The schedule of a large model opens as its reductions and what joins them, a box each; leaving it undoes that.
-  // A person's own choice stays.
-  connect(session_.graph(), &GraphSource::pictureChanged, this,
-          [this, last = qlonglong(0), ours = false]() mutable {
-            const PicturePtr& p = session_.graph()->picture();
-            if (!p || session_.pass() == last) return;
-            last = session_.pass();
-            const bool schedule = session_.scopeKind() == QLatin1String("schedule");
-            if (schedule && groupBy() == QLatin1String("nothing") && p->graphNodes > kLargeSchedule) {
-              ours = true;
-              setGroupBy(QStringLiteral("reduce"));
-            } else if (!schedule && std::exchange(ours, false) && groupBy() == QLatin1String("reduce")) {
-              setGroupBy(QStringLiteral("nothing"));
-            }
-          });
+  connect(session_.graph(), &GraphSource::pictureChanged, this, &GraphTools::openLargeSchedule);
+  connect(session_.graph(), &GraphSource::pictureChanged, this, &GraphTools::levelsChanged);
   connect(&session_, &Session::opened, this, [this] {
     factsOf_ = -1;
     session_.graph()->setFacts(nullptr);
   });
+}
+
+// The schedule of a large model opens as its layers, or where the calls of its script were not recorded, as its
+// reductions and what joins them. Leaving it undoes that; a person's own choice stays.
+void GraphTools::openLargeSchedule() {
+  const PicturePtr& p = session_.graph()->picture();
+  if (!p) return;
+  if (ours_ && session_.pass() == entered_ && groupBy() == QLatin1String("layer") &&
+      p->nodes.size() > kMostLayers) {
+    setGroupBy(QStringLiteral("reduce"));
+    return;
+  }
+  if (session_.pass() == entered_) return;
+  entered_ = session_.pass();
+  const bool schedule = session_.scopeKind() == QLatin1String("schedule");
+  if (schedule && groupBy() == QLatin1String("nothing") && p->graphNodes > kLargeSchedule) {
+    ours_ = true;
+    setGroupBy(QStringLiteral("layer"));
+  } else if (!schedule && std::exchange(ours_, false)) {
+    setGroupBy(QStringLiteral("nothing"));
+  }
 }
 
 QString GraphTools::groupBy() const {
@@ -57,7 +67,8 @@ QVariantList GraphTools::groupings() const {
           QVariantMap{{"value", "loop"}, {"text", tr("by loop")}},
           QVariantMap{{"value", "reduce"}, {"text", tr("by reduction")}},
           QVariantMap{{"value", "tensor"}, {"text", tr("by tensor operation")}},
-          QVariantMap{{"value", "line"}, {"text", tr("by script line")}}};
+          QVariantMap{{"value", "line"}, {"text", tr("by script line")}},
+          QVariantMap{{"value", "layer"}, {"text", tr("by layer")}}};
 }
 
 QVariantList GraphTools::colourings() const {
@@ -79,6 +90,23 @@ void GraphTools::setGroupBy(const QString& what) {
   for (size_t i = 0; i < std::size(kGroupNames); ++i)
     if (what.toStdString() == kGroupNames[i]) a.groupBy = static_cast<GroupBy>(i);
   a.opened.clear();
+  a.level.clear();
+  session_.setArrangement(a);
+}
+
+QVariantList GraphTools::levels() const {
+  const PicturePtr& p = session_.graph()->picture();
+  if (!p || session_.arrangement().groupBy != GroupBy::Layer) return {};
+  QVariantList out{QVariantMap{{"path", QString()}, {"text", tr("all layers")}}};
+  for (const auto& [path, title] : p->levels)
+    out << QVariantMap{{"path", QString::fromStdString(path)}, {"text", QString::fromStdString(title)}};
+  return out;
+}
+
+void GraphTools::openLevel(const QString& path) {
+  Arrangement a = session_.arrangement();
+  a.groupBy = GroupBy::Layer;
+  a.level = path.toStdString();
   session_.setArrangement(a);
 }
 
@@ -96,7 +124,12 @@ void GraphTools::toggleGroup(qlonglong id) {
   if (id < kFirstGroupId) return;
   Arrangement a = session_.arrangement();
   const auto group = static_cast<uint32_t>(id - kFirstGroupId);
-  if (a.groupBy == GroupBy::Nothing) { // lanes: other steps number them otherwise
+  if (a.groupBy == GroupBy::Layer) {
+    const PicturePtr& p = session_.graph()->picture();
+    if (!p || !p->layers.contains(id)) return;
+    a.level = p->layers.at(id);
+    session_.setNode(-1);
+  } else if (a.groupBy == GroupBy::Nothing) { // lanes: other steps number them otherwise
     const PicturePtr& p = session_.graph()->picture();
     const PictureNode* box = p ? p->find(id) : nullptr;
     if (!box) return;
@@ -195,6 +228,21 @@ bool GraphTools::trigger(const QString& action) {
       session_.setArrangement(a);
     else
       session_.trigger(inputs ? QStringLiteral("go-source") : QStringLiteral("go-user"));
+  } else if (is("level-down")) {
+    if (session_.node() < kFirstGroupId) {
+      session_.showNotice(tr("Select a box first: Return opens it."));
+      return true;
+    }
+    toggleGroup(session_.node());
+  } else if (is("level-up")) {
+    const QVariantList all = levels();
+    if (all.size() < 2) {
+      session_.showNotice(a.groupBy == GroupBy::Layer
+                              ? tr("All layers are shown already.")
+                              : tr("The graph is not collapsed by layer: choose that at Collapse."));
+      return true;
+    }
+    openLevel(all[all.size() - 2].toMap()[QStringLiteral("path")].toString());
   } else if (is("pin")) {
     const PictureNode* n = selected();
     if (!n) return true;

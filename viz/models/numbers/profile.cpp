@@ -149,7 +149,9 @@ ProfilePtr buildProfile(Trace& trace, const std::function<bool()>& stop) {
   for (size_t i = nodes.size(); i-- > 0;) {
     int64_t sum = 0;
     for (const uint32_t c : nodes[i].children) sum += nodes[c].ns;
-    nodes[i].ns = std::max(nodes[i].ns, sum);
+    // A script computes and waits too; its own time would leave most of the picture empty.
+    const bool compilesOnly = i == 0 || (nodes[i].kind == "script" && sum > 0);
+    nodes[i].ns = compilesOnly ? sum : std::max(nodes[i].ns, sum);
     std::stable_sort(nodes[i].children.begin(), nodes[i].children.end(),
                      [&](uint32_t a, uint32_t b) { return nodes[a].ns > nodes[b].ns; });
   }

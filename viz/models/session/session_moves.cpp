@@ -24,6 +24,8 @@ PictureQuestion Session::question() const {
   if (stepAlone_) {
     arrangement.firstStep = std::max<int64_t>(0, at_.step - at_.interval + 1);
     arrangement.lastStep = at_.step;
+  }
+  if (stepAlone_ || arrangement.groupBy == GroupBy::Layer) {
     arrangement.paneWidth = static_cast<float>(pane_.width());
     arrangement.paneHeight = static_cast<float>(pane_.height());
   }
@@ -84,9 +86,10 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
       if (at_.node >= static_cast<qlonglong>(kFirstViewNode) || s.id != at_.scope) at_.node = -1;
       nodeInfo_.clear();
       at_.interval = 1;
-      const GroupBy grouping = arrangement_.groupBy;
-      arrangement_ = {};
-      arrangement_.groupBy = grouping;
+      Arrangement kept;
+      kept.groupBy = arrangement_.groupBy;
+      if (s.id == at_.scope) kept.level = arrangement_.level; // the passes of a schedule have the same layers
+      arrangement_ = std::move(kept);
     }
     at_.scope = s.id;
     at_.pass = pass;
@@ -264,7 +267,7 @@ void Session::setGraphPane(qreal width, qreal height) {
   const QSize size(static_cast<int>(width) / kSteps * kSteps, static_cast<int>(height) / kSteps * kSteps);
   if (size == pane_ || width < 2 * kSteps || height < 2 * kSteps) return;
   pane_ = size;
-  if (stepAlone_) askPicture();
+  if (stepAlone_ || arrangement_.groupBy == GroupBy::Layer) askPicture();
 }
 
 void Session::setLeftToRight(bool on) {

@@ -93,15 +93,17 @@ std::optional<PictureMaker::Drawn> PictureMaker::draw(const PictureQuestion& que
   QVariantMap step = stepReport(trace_, *v, std::clamp<int64_t>(question.step, 0, v->steps()));
   if (stop) return {};
   NodeId followed = follow(*v, question.follow, *picture);
+  const bool layers = question.arrangement.groupBy == GroupBy::Layer;
   const bool leavesOut =
-      picture->map && (picture->elsewhere || picture->foldedExpressions || picture->groups);
+      layers || (picture->map && (picture->elsewhere || picture->foldedExpressions || picture->groups));
   if (followed == kNoNode && question.follow != kNoNode && leavesOut) {
     // What one looks at is drawn, however far it is from the change and whatever would stand for it.
     Arrangement with = question.arrangement;
-    with.kept = followed = follow(*v, question.follow, *picture->map);
-    if (followed != kNoNode) {
+    with.kept = layers ? question.follow : follow(*v, question.follow, *picture->map);
+    if (with.kept != kNoNode) {
       if (!v->arrange(with, &stop) || stop) return {};
       picture = v->at(question.step, question.interval);
+      followed = follow(*v, with.kept, *picture);
       if (!picture->find(followed)) followed = kNoNode;
     }
   }

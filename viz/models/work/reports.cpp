@@ -132,7 +132,9 @@ QVariantMap groupReport(PassView& view, int64_t group) {
   }
   return {{"id", static_cast<qlonglong>(group)},
           {"op", QObject::tr("%1 nodes").arg(members.size())},
-          {"doc", QObject::tr("A group. Double-click it to see its nodes.")},
+          {"doc", view.arrangement().groupBy == GroupBy::Layer
+                      ? QObject::tr("A layer. A double click or Return opens it, Backspace leads back.")
+                      : QObject::tr("A group. Double-click it to see its nodes.")},
           {"family", -1},
           {"between", true},
           {"facts", QVariantList()},
