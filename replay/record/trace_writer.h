@@ -87,9 +87,9 @@ private:
   std::unique_ptr<TextWriter> texts_;
   std::unique_ptr<DeclineWriter> declined_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
-      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_, insertCalls_, setMeta_,
-      insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_,
-      insertOutput_, insertKernel_, insertDecision_;
+      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_,
+      insertCalls_, setMeta_, insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_,
+      insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
   std::map<std::string, int64_t, std::less<>> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
