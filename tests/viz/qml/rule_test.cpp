@@ -33,7 +33,8 @@ struct Bench : Window {
 
 } // namespace
 
-TEST_CASE("rule bench: the rule that stands there is tried, drawn, and a button leads to the first node it matches") {
+TEST_CASE("rule bench: the rule that stands there is tried, drawn, and a button leads to the first node it "
+          "matches") {
   if (program().isEmpty()) return;
   Bench w(productTrace());
   CHECK(w.item("rulePane")->isVisible());
