@@ -282,14 +282,13 @@ TEST_CASE("bookmarks beside a trace are the talk of its session") {
   Folder f;
   const std::string trace = sampleTrace(f), page = f.file("s.html");
   std::ofstream(trace + ".notes.json")
-      << R"([{"link": "kernel=r_4&pass=1&step=2&tab=graph", "note": "here [it] splits", "place": ""},
-    {"link": "kernel=r_4&pass=2&step=0", "note": "", "place": "r_4, pass 2"}, {"link": "(bad)"
-}, 7])";
+      << R"JSON([{"link": "kernel=r_4&pass=1&step=2&tab=graph", "note": "here [it] splits", "place": ""},
+    {"link": "kernel=r_4&pass=2&step=0", "note": "", "place": "r_4, pass 2"}, {"link": "(bad)"}, 7])JSON";
   REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
-const std::string html = textOf(page);
-CHECK(contains(html, "<h2>Talk</h2>"));
-CHECK(contains(html, "<a href=\"#kernel=r_4&amp;pass=1&amp;step=2\">here  it  splits</a>"));
-CHECK(contains(html, "\">r_4, pass 2</a>"));
+  const std::string html = textOf(page);
+  CHECK(contains(html, "<h2>Talk</h2>"));
+  CHECK(contains(html, "<a href=\"#kernel=r_4&amp;pass=1&amp;step=2\">here  it  splits</a>"));
+  CHECK(contains(html, "\">r_4, pass 2</a>"));
 }
 
 TEST_CASE("a browser steps through a session: slider, keys, links") {

@@ -15,7 +15,7 @@ namespace {
 QString productTrace() {
   static const TempTrace file;
   static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
-    const Tensor a = Tensor::empty({64}, TensorOptions{cpu.device, dtypes::int32}).realize();
+    const Tensor a = Tensor::empty({96}, TensorOptions{cpu.device, dtypes::int32}).realize();
     (a * 8 + 1).realize();
   });
   return path;
@@ -163,7 +163,8 @@ TEST_CASE("laboratory: the script is edited, recorded again, and compared with t
   const QString before = w.session.path();
   w.session.trigger("tab-script");
   w.settle();
-  w.click(w.item("editOpen"));
+  w.tools.editor()->edit();
+  w.settle();
   CHECK(w.item("scriptEditPane")->isVisible());
   CHECK(w.tools.editor()->text().contains("+ 1"));
   CHECK_FALSE(w.tools.editor()->unsaved());

@@ -25,8 +25,9 @@ from tinygrad.uop.ops import UOp, UPat, Ops, PatternMatcher
 after = "initial symbolic"  # the pass that the rules follow
 
 def power_of_two(x, c):
+  if not isinstance(c.arg, int) or c.arg < 1: return None  # declined: a vector, or no power of two
   bits = c.arg.bit_length() - 1
-  if c.arg != 1 << bits: return None  # declined
+  if c.arg != 1 << bits: return None
   return x.alu(Ops.SHL, x.const_like(bits))
 
 rules = PatternMatcher([
