@@ -30,8 +30,7 @@ std::string strip(const std::vector<double>& values, const Summary& s, double mo
   };
   std::vector<std::string> cells(kStripWidth, " ");
   for (size_t k = at(s.low); k <= at(s.high); ++k) cells[k] = "━";
-  for (double v : values)
-    cells[at(v)] = "●";
+  for (double v : values) cells[at(v)] = "●";
   cells[at(s.median)] = "┃";
   return fmt::format("{}", fmt::join(cells, ""));
 }
@@ -73,10 +72,12 @@ void printTable(const Measured& e) {
   table.print();
 }
 
-int inWindow(const BenchArguments& a) {
+/// `pairs`: the cells of one experiment compared.
+int inWindow(const BenchArguments& a, bool pairs) {
   OpenOptions window;
   window.compare = {a.file};
   if (!a.other.empty()) window.compare.push_back(a.other);
+  if (pairs) window.links = {"tab=compare"};
   window.screenshot = a.screenshot;
   std::string name = "uopscope";
   char* arguments[] = {name.data(), nullptr};
@@ -94,7 +95,7 @@ void writePage(const BenchArguments& a, const std::string& page) {
 } // namespace
 
 int showBench(const BenchArguments& a) {
-  if (a.open || !a.screenshot.empty()) return inWindow(a);
+  if (a.open || !a.screenshot.empty()) return inWindow(a, false);
   const Measured e = measured(a.file);
   if (!a.html.empty()) {
     writePage(a, benchPage(e));
@@ -122,7 +123,7 @@ int showBench(const BenchArguments& a) {
 }
 
 int compareBench(const BenchArguments& a) {
-  if (a.open || !a.screenshot.empty()) return inWindow(a);
+  if (a.open || !a.screenshot.empty()) return inWindow(a, a.other.empty());
   const Measured first = measured(a.file);
   std::optional<Measured> second;
   if (!a.other.empty()) second = measured(a.other);

@@ -68,6 +68,23 @@ int takeScreenshot(FilmStage stage, const WindowOptions& options) {
   return kWrong;
 }
 
+bool isExperiment(const std::string& file) {
+  return file.ends_with(".uopbench");
+}
+
+/// The link "tab=compare" of a single experiment: the pairs of its cells.
+void showExperiments(Tools& tools, const QStringList& files, const std::string& link) {
+  ExperimentModel* page = tools.experiment();
+  page->openFiles(files);
+  if (link.find("tab=compare") == std::string::npos) return;
+  auto waiting = std::make_shared<QMetaObject::Connection>();
+  *waiting = QObject::connect(page, &ExperimentModel::changed, page, [page, waiting] {
+    if (page->state() != QLatin1String("ready")) return;
+    QObject::disconnect(*waiting);
+    page->setComparing(true);
+  });
+}
+
 } // namespace
 
 int runWindow(const WindowOptions& options, int argc, char** argv) {
@@ -117,14 +134,16 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   if (screenshot || options.width > 0 || options.height > 0)
     window->resize(options.width > 0 ? options.width : 1440, options.height > 0 ? options.height : 900);
   // A screenshot follows its link itself, so that it can report a wrong link.
-  if (!options.file.empty())
+  if (isExperiment(options.file))
+    showExperiments(tools, {QString::fromStdString(options.file)}, options.link);
+  else if (!options.file.empty())
     session.openAt(QString::fromStdString(options.file),
                    screenshot ? QString() : QString::fromStdString(options.link));
   if (!options.compare.empty()) {
     QStringList files;
     for (const std::string& file : options.compare) files << QString::fromStdString(file);
-    if (files.front().endsWith(QLatin1String(".uopbench"))) {
-      tools.experiment()->openFiles(files);
+    if (isExperiment(options.compare.front())) {
+      showExperiments(tools, files, options.link);
     } else {
       tools.replay()->setIgnoreNames(options.ignoreNames);
       tools.replay()->openFiles(files);

@@ -7,8 +7,8 @@
 #include "engine/runtime/search.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/compare/recompile.h"
-#include "replay/record/corpus.h"
 #include "replay/compare/story_view.h"
+#include "replay/record/corpus.h"
 #include "replay/record/machine.h"
 #include "replay/record/story.h"
 

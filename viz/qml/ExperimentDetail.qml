@@ -22,13 +22,14 @@ Rectangle {
                 id: fact
                 required property var modelData
                 readonly property bool brief: pane.pairs || pane.width < Theme.px(350)
-                readonly property real rest: (brief ? 0 : Theme.px(180)) + (pane.pairs ? Theme.px(82 + 66) : 0)
+                readonly property bool tight: pane.pairs && pane.width < Theme.px(330) // the side before stands in the table
+                readonly property real rest: (brief ? 0 : Theme.px(180)) + (pane.pairs ? Theme.px(66 + (tight ? 0 : 82)) : 0)
                 Layout.fillWidth: true
                 Layout.leftMargin: Theme.px(12)
                 Layout.rightMargin: Theme.px(12)
                 spacing: Theme.px(8)
                 ULabel { width: Math.max(Theme.px(30), pane.width - Theme.px(24 + 82) - fact.rest); height: Theme.px(21); text: fact.modelData.name; color: Theme.textMuted; font.pixelSize: Theme.small }
-                Number { width: Theme.px(74); text: fact.modelData.before }
+                Number { visible: !fact.tight; width: Theme.px(74); text: fact.modelData.before }
                 Number { visible: !fact.brief; width: Theme.px(172); text: fact.modelData.interval; color: Theme.textMuted }
                 Number { visible: pane.pairs; width: Theme.px(74); text: fact.modelData.after || "" }
                 Number { visible: pane.pairs; width: Theme.px(58); text: fact.modelData.change || ""; color: fact.modelData.tone === "worse" ? Theme.removed : fact.modelData.tone === "better" ? Theme.added : Theme.textMuted; font.weight: fact.modelData.tone ? Font.DemiBold : Font.Normal }

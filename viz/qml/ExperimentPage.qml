@@ -123,7 +123,7 @@ Rectangle {
             Layout.fillWidth: true
             Layout.fillHeight: true
             ExperimentTable { id: table; SplitView.fillWidth: true; SplitView.minimumWidth: Theme.px(420) }
-            ExperimentDetail { SplitView.preferredWidth: Math.min(Theme.px(400), page.width * 0.34); SplitView.minimumWidth: Theme.px(240) }
+            ExperimentDetail { SplitView.preferredWidth: Math.min(Theme.px(400), page.width * (page.width < Theme.px(1000) ? 0.28 : 0.34)); SplitView.minimumWidth: Theme.px(240) }
         }
         ULabel {
             visible: page.experiment.comparing

@@ -15,7 +15,7 @@ Rectangle {
     readonly property real gap: Theme.px(10)
     readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(150), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs ? Theme.px(104) : 0 })
     readonly property real taken: { let sum = Theme.px(32) + gap; for (const name in wide) if (wide[name] > 0) sum += wide[name] + gap; return sum; }
-    readonly property real plotWidth: Math.max(Theme.px(110), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 90 : 190 : narrow ? 152 : 170)))
+    readonly property real plotWidth: Math.max(Theme.px(100), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 150 : 210 : narrow ? 152 : 170)))
     readonly property real nameWidth: Math.max(Theme.px(50), width - taken - plotWidth)
     function focusRows() { rows.forceActiveFocus(); }
     function search() { field.forceActiveFocus(); field.selectAll(); }
@@ -153,7 +153,7 @@ Rectangle {
                     x: Theme.px(14)
                     height: parent.height
                     spacing: pane.gap
-                    ULabel { width: pane.nameWidth; height: parent.height; text: row.name; elide: Text.ElideMiddle; font.weight: row.chosen ? Font.DemiBold : Font.Normal }
+                    ULabel { width: pane.nameWidth; height: parent.height; text: row.name; elide: pane.pairs ? Text.ElideRight : Text.ElideMiddle; wrapMode: pane.pairs ? Text.Wrap : Text.NoWrap; maximumLineCount: pane.pairs ? 2 : 1; font.pixelSize: pane.pairs && pane.narrow ? Theme.small : Theme.body; font.weight: row.chosen ? Font.DemiBold : Font.Normal }
                     Cell { width: pane.wide.median; text: row.median }
                     Cell { width: pane.wide.interval; text: row.interval }
                     Cell { width: pane.wide.mean; text: row.mean }

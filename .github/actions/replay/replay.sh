@@ -11,6 +11,7 @@ if [ -z "$program" ]; then
   "$root/app/run" --version
   program=$root/build/bin/uopscope
 fi
+program=$(realpath "$(command -v "$program")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $CORPUS in
@@ -21,7 +22,7 @@ esac
 "$program" replay run -q "$work/corpus.uopcorpus" --commit "$BEFORE" ${BUILD:+--build "$BUILD"} -o "$work/before.uopcorpus" || [ $? = 1 ] # 1: some kernels fail, which the comparison tells
 "$program" replay run -q "$work/corpus.uopcorpus" -o "$work/after.uopcorpus" || [ $? = 1 ]
 code=0
-"$program" replay diff -q --assert-same "$work/before.uopcorpus" "$work/after.uopcorpus" >"$work/report.txt" || code=$?
+(cd "$work" && "$program" replay diff -q --assert-same before.uopcorpus after.uopcorpus) >"$work/report.txt" || code=$?
 {
   echo "### Kernels: $(git rev-parse --short "$BEFORE") to $(git rev-parse --short HEAD)"
   echo '```'

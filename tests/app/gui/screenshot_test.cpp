@@ -1,5 +1,6 @@
 // Runs `uopscope open TRACE --at LINK --screenshot OUT.png` as a person types it, without a display.
 #include "engine/base/error.h"
+#include "tests/replay/experiment/made_experiment.h"
 #include "tests/replay/support.h"
 
 #include <doctest/doctest.h>
@@ -71,6 +72,25 @@ TEST_CASE("screenshot: two traces compared, and what cannot be compared is said 
   const Result bad = run("replay diff " + f.trace.path + " /no/such.uopcorpus --screenshot " + f.png);
   CHECK(bad.code == 2);
   CHECK(bad.errors.find("/no/such.uopcorpus") != std::string::npos);
+}
+
+TEST_CASE("screenshot: an experiment, its pairs and two of them; what is none is said to be so") {
+  Fixture f;
+  const MadeExperiment before, after({.factor = 1.05});
+  for (const std::string& arguments :
+       {"open " + before.path, "open " + before.path + " --at tab=compare", "bench compare " + before.path,
+        "bench compare " + before.path + " " + after.path, "bench show " + before.path}) {
+    CAPTURE(arguments);
+    const Result r = run(arguments + " --screenshot " + f.png);
+    INFO(r.errors);
+    CHECK(r.code == 0);
+    REQUIRE(fs::exists(f.png));
+    CHECK(fs::file_size(f.png) > 10000);
+    fs::remove(f.png);
+  }
+  const Result bad = run("bench compare " + before.path + " /no/such.uopbench --screenshot " + f.png);
+  CHECK(bad.code == 2);
+  CHECK(bad.errors.find("/no/such.uopbench") != std::string::npos);
 }
 
 TEST_CASE("screenshot: a bad link, file or path is exit code 2 and one sentence") {
