@@ -142,7 +142,7 @@ std::vector<Frame> framesOf(PyFrameObject* top) {
     const Code& facts = factsOf(code);
     Py_DECREF(code);
     if (facts.name == "__init__") return {};
-    const bool nameless = facts.name.starts_with("<") && !facts.script;
+    const bool nameless = facts.name.starts_with('<') && !facts.script;
     if (!nameless && (!facts.own || facts.self)) out.push_back({&facts, frame, {}});
     frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(f)));
   }

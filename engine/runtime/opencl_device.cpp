@@ -21,9 +21,9 @@ using namespace opencl;
 
 class OpenClDevice : public Device, public QueueOwner {
 public:
-  explicit OpenClDevice(const std::string& name) : Device(name) {
-    open(name);
-    allocator_.emplace(name, 0,
+  explicit OpenClDevice(std::string name) : Device(std::move(name)) {
+    open(this->name());
+    allocator_.emplace(this->name(), 0,
                        BlockSource{[this](size_t bytes) { return memoryTable().take(*this, bytes); },
                                    [](void* memory, size_t) { memoryTable().give(memory); },
                                    deviceValue<uint64_t>(id, kDeviceGlobalMemSize)});

@@ -120,7 +120,7 @@ UOp UOp::logicalNot() const {
 UOp UOp::minimum(UOp o) const {
   if (dtype().isBool()) return *this & o;
   if (dtype().isUnsigned()) return (*this < o).where(*this, o);
-  return -((-*this).maximum(-o));
+  return -(-*this).maximum(-o);
 }
 
 void UOp::throwNoSource(size_t i) const {

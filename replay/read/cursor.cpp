@@ -51,8 +51,8 @@ void Cursor::refresh() {
   graphK_ = -1;
 }
 
-void Cursor::addSteps(std::vector<StepInfo> more) {
-  for (StepInfo& step : more) {
+void Cursor::addSteps(const std::vector<StepInfo>& more) {
+  for (const StepInfo& step : more) {
     int64_t k = steps() + 1;
     bool goesOn = step.kind == StepKind::WayDown && !steps_.empty() &&
                   steps_.back().kind == StepKind::WayDown && steps_.back().after == step.before;

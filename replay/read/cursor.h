@@ -96,7 +96,7 @@ private:
     std::unique_ptr<NodeId[]> sources;
   };
 
-  void addSteps(std::vector<StepInfo> more);
+  void addSteps(const std::vector<StepInfo>& more);
   void addGraph(NodeId root);
   void insert(NodeId id);
   NodeId find(const RawNode& like, std::span<const NodeId> sources);

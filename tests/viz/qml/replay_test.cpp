@@ -25,8 +25,9 @@ struct Page {
       if (!replay.settled()) return false;
       for (const char* name : {"replayLeft", "replayRight", "replayTogether"})
         if (const auto* canvas =
-                qobject_cast<GraphCanvas*>(below(w.window->contentItem(), QLatin1String(name))))
-          if (canvas->isVisible() && !canvas->settled()) return false;
+                qobject_cast<GraphCanvas*>(below(w.window->contentItem(), QLatin1String(name)));
+            canvas && canvas->isVisible() && !canvas->settled())
+          return false;
       return true;
     };
     REQUIRE(waitFor(ready));

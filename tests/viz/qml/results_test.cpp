@@ -107,9 +107,9 @@ TEST_CASE("results: a buffer of the timeline is pointed at and clicked, everythi
   REQUIRE(view);
   int buffer = -1;
   QPointF at;
-  for (double y = 0; y < view->height() && buffer < 0; y += 3)
-    for (double x = 200; x < view->width() && buffer < 0; x += 5)
-      if (buffer = view->bufferAt(x, y); buffer >= 0) at = {x, y};
+  for (int y = 0; y < view->height() && buffer < 0; y += 3)
+    for (int x = 200; x < view->width() && buffer < 0; x += 5)
+      if (buffer = view->bufferAt(x, y); buffer >= 0) at = QPoint(x, y);
   REQUIRE(buffer >= 0);
   QTest::mouseMove(w.window, view->mapToScene(at).toPoint());
   w.settle();

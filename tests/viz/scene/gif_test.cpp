@@ -29,7 +29,7 @@ QImage noise(quint32 seed, int colours) {
   QImage image(203, 117, QImage::Format_RGB32);
   for (int y = 0; y < image.height(); ++y)
     for (int x = 0; x < image.width(); ++x) {
-      const auto c = static_cast<int>(random.bounded(colours));
+      const int c = random.bounded(colours);
       image.setPixel(x, y, qRgb(c * 7 % 256, c * 29 % 256, c * 53 % 256));
     }
   return image;
