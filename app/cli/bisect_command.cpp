@@ -16,21 +16,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 namespace uopscope::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string lastLine(const std::string& path) {
-  std::ifstream in(path);
-  std::string last;
-  for (std::string line; std::getline(in, line);)
-    if (!line.empty()) last = line;
-  return last;
-}
 
 std::function<void(size_t, size_t)> progressOf(const BisectArguments& o) {
   if (!o.progress && !useColour()) return {};

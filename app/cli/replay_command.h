@@ -36,6 +36,8 @@ int replayReproduce(const ReplayArguments& o);
 /// signal.
 int runProgram(const std::vector<std::string>& command, const std::string& folder, const std::string& log,
                const std::vector<std::pair<std::string, std::string>>& environment = {});
+/// The last line of a program's output that is not empty.
+std::string lastLine(const std::string& path);
 /// The path of this program.
 std::string selfPath();
 /// Opens a corpus or a trace that a person names; warnings about it go to stderr.

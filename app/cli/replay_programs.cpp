@@ -75,6 +75,10 @@ std::string trimmed(std::string s) {
 }
 } // namespace
 
+std::string lastLine(const std::string& path) {
+  return lastLines(trimmed(readAll(path)), 1);
+}
+
 CommitBuilds::CommitBuilds(std::string repository, std::string buildCommand, std::string program)
     : repository_(repository.empty() ? "." : std::move(repository)), command_(std::move(buildCommand)),
       program_(program.empty() ? "build/bin/uopscope" : std::move(program)) {

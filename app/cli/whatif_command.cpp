@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace uopscope::cli {
@@ -16,14 +15,6 @@ namespace uopscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string lastLine(const std::string& path) {
-  std::ifstream in(path);
-  std::string last;
-  for (std::string line; std::getline(in, line);)
-    if (!line.empty()) last = line;
-  return last;
-}
 
 void mustExist(const std::string& path) {
   std::error_code ignored;
