@@ -113,9 +113,9 @@ std::shared_ptr<Buffer> Buffer::view(std::shared_ptr<Buffer> base, DType dtype, 
   return v;
 }
 
-std::shared_ptr<Buffer> Buffer::foreign(std::string device, DType dtype, int64_t size, void* memory,
+std::shared_ptr<Buffer> Buffer::foreign(const std::string& device, DType dtype, int64_t size, void* memory,
                                         std::shared_ptr<void> keep) {
-  auto b = std::make_shared<Buffer>(std::move(device), dtype, size);
+  auto b = std::make_shared<Buffer>(device, dtype, size);
   b->memory_ = memory;
   b->keep_ = std::move(keep);
   b->tell(/*freed=*/false);

@@ -24,7 +24,7 @@ public:
   static std::shared_ptr<Buffer> view(std::shared_ptr<Buffer> base, DType dtype, int64_t size,
                                       int64_t byteOffset);
   /// Memory owned outside of the engine; `keep` is held as long as the buffer lives.
-  static std::shared_ptr<Buffer> foreign(std::string device, DType dtype, int64_t size, void* memory,
+  static std::shared_ptr<Buffer> foreign(const std::string& device, DType dtype, int64_t size, void* memory,
                                          std::shared_ptr<void> keep);
 
   /// A number that is unique in the process, in order of creation.

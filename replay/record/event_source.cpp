@@ -113,7 +113,7 @@ bool EventSource::takeTouched(const Pool& pool) {
 void EventSource::onScopeBegin(const ScopeBegin& begin) {
   Event& e = next();
   e.kind = EventKind::ScopeBegin;
-  e.before = touch(begin.root);
+  e.before = graph(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.script);
   e.payload->scope = begin.kind;
@@ -135,7 +135,7 @@ void EventSource::onPassBegin(const PassBegin& begin) {
   Cost cost(*this);
   Event& e = next();
   e.kind = EventKind::PassBegin;
-  e.before = touch(begin.root);
+  e.before = graph(begin.root);
   e.ns = nowNs();
   e.payload = payloadOf(begin.name, begin.at);
   e.payload->matcher = rules_->matcherOf(begin.matcher);
@@ -148,7 +148,7 @@ void EventSource::onPassEnd(const PassEnd& end) {
   Event& e = next();
   e.kind = EventKind::PassEnd;
   e.flag = static_cast<uint8_t>(end.outcome);
-  e.before = touch(end.root);
+  e.before = graph(end.root);
   e.ns = nowNs();
   if (!end.message.empty()) e.payload = payloadOf(end.message);
   publish();

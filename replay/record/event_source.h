@@ -83,6 +83,9 @@ protected:
 private:
   class Cost;
   void take(ForkedSource& source); ///< its events go on here
+  /// The node as a part of an event of tier full. Counts need no graph, so that pools die at once in tier stats and
+  /// their memory serves the next kernel.
+  const Node* graph(UOp u) { return tier_ == Tier::Full ? touch(u) : nullptr; }
   const Node* touch(UOp u) {
     if (u && u.node()->pool != lastPool_) {
       lastPool_ = u.node()->pool;

@@ -1,19 +1,20 @@
-// A titled part of the details pane that can be folded.
+// A titled part of the details pane that can be folded. Only its body is a layout: a layout of layouts whose texts
+// wrap asks for its size until Qt gives up.
 import QtQuick
 import QtQuick.Layouts
 import uopscope.core
 
-ColumnLayout {
+Column {
     id: section
     property string title: ""
     property string detail: ""
     property bool open: true
     default property alias content: body.data
-    spacing: 0
-    Layout.fillWidth: true
+    width: parent?.width ?? 0
+    bottomPadding: open ? Theme.px(12) : 0
     Item {
-        Layout.fillWidth: true
-        implicitHeight: Theme.px(30)
+        width: section.width
+        height: Theme.px(30)
         Rectangle { width: parent.width; height: 1; color: Theme.line }
         Row {
             x: Theme.px(10)
@@ -38,9 +39,7 @@ ColumnLayout {
         id: body
         visible: section.open
         spacing: Theme.px(6)
-        Layout.fillWidth: true
-        Layout.leftMargin: Theme.px(14)
-        Layout.rightMargin: Theme.px(14)
-        Layout.bottomMargin: Theme.px(12)
+        x: Theme.px(14)
+        width: section.width - 2 * x
     }
 }

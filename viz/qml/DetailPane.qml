@@ -42,19 +42,20 @@ Rectangle {
         objectName: "details"
         anchors.fill: parent
         contentWidth: width
-        contentHeight: column.implicitHeight
+        contentHeight: column.height
         boundsBehavior: Flickable.StopAtBounds
         clip: true
         ScrollBar.vertical: UScrollBar {}
-        ColumnLayout {
+        Column {
             id: column
             width: flick.width
-            spacing: 0
+            topPadding: Theme.px(14)
+            bottomPadding: Theme.px(20)
 
             ColumnLayout {
-                Layout.fillWidth: true
-                Layout.margins: Theme.px(14)
-                Layout.bottomMargin: Theme.px(12)
+                id: summary
+                x: Theme.px(14)
+                width: column.width - 2 * x
                 spacing: Theme.px(8)
                 visible: Session.pass > 0
                 RowLayout {
@@ -92,6 +93,7 @@ Rectangle {
                 CodeBox { visible: pane.hasRule && plain.length > 0; plain: pane.step.ruleText || ""; most: 130 }
                 Caption { visible: !pane.hasRule; text: Session.stepCount > 0 ? qsTr("The graph as the pass began. Press → for the first rewrite.") : qsTr("No rule was applied in this pass.") }
             }
+            Item { visible: summary.visible; width: 1; height: Theme.px(12) }
             DecisionSection { made: pane.hasRule ? pane.step.decisions || [] : [] }
             DSection {
                 visible: pane.hasRule && pane.step.beforeHtml !== undefined
@@ -103,7 +105,7 @@ Rectangle {
                 Caption { visible: pane.step.treeHtml !== undefined; text: qsTr("The expressions read the same; types or arguments differ:") }
                 CodeBox { visible: pane.step.treeHtml !== undefined; html: pane.step.treeHtml || "" }
             }
-            CheckSection { visible: pane.hasRule; Layout.fillWidth: true }
+            CheckSection { visible: pane.hasRule; width: column.width }
             DSection {
                 visible: pane.hasRule && (pane.step.pattern || "").length > 0
                 title: qsTr("Pattern")
@@ -112,9 +114,9 @@ Rectangle {
             }
             ColumnLayout {
                 visible: !pane.hasNode && Session.pass > 0
-                Layout.fillWidth: true
-                Layout.margins: Theme.px(14)
-                spacing: Theme.px(6)
+                x: Theme.px(14)
+                width: column.width - 2 * x
+                Item { implicitHeight: Theme.px(6) }
                 Caption { text: qsTr("Click a node to see its fields, the script line it came from and every rewrite on the way.") }
             }
             DSection {
@@ -231,7 +233,6 @@ Rectangle {
                 }
                 Caption { visible: pane.hasNode && pane.node.userCount > 40; text: pane.hasNode ? qsTr("and %1 more").arg(pane.node.userCount - 40) : "" }
             }
-            Item { implicitHeight: Theme.px(20) }
         }
     }
 }
