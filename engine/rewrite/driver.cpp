@@ -60,13 +60,14 @@ public:
   }
 
   void report() {
-    std::vector<MatchCount> counts;
+    std::array<PassCounts::Part, 2> parts;
+    size_t count = 0;
     auto add = [&](const std::optional<MatchCounters>& counters, const PatternMatcher* matcher) {
-      if (counters) counters->collect(matcher->rules(), counts);
+      if (counters && !counters->met().empty()) parts[count++] = {matcher, &*counters};
     };
     add(downCounters_, down_);
     add(upCounters_, up_);
-    if (!counts.empty()) observer_->onCounts(counts);
+    if (count > 0) observer_->onCounts(PassCounts(std::span(parts).first(count)));
     std::vector<DeclineCount> reasons;
     if (downCounters_) downCounters_->collectReasons(down_->rules(), reasons);
     if (upCounters_) upCounters_->collectReasons(up_->rules(), reasons);

@@ -45,7 +45,7 @@ public:
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
     inner().onRuleError(rule, before, message);
   }
-  void onCounts(std::span<const MatchCount> counts) override { inner().onCounts(counts); }
+  void onCounts(const PassCounts& counts) override { inner().onCounts(counts); }
   void onDeclines(std::span<const DeclineCount> declines) override { inner().onDeclines(declines); }
   void onArtifact(const Artifact& artifact) override { inner().onArtifact(artifact); }
   void onLaunch(const Launch& launch) override { inner().onLaunch(launch); }

@@ -268,7 +268,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       if (runSteps(steps, registers.at, match.binds_.at) != way.stepCount) continue;
 
       uint64_t before = timed ? ticks() : 0;
-      uint32_t firstNew = observer ? Pool::current().nextId() : 0;
+      uint32_t firstNew = node.node()->pool->nextId();
       UOp result;
       match.declined_ = nullptr;
       try {
@@ -310,43 +310,6 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   }
   close();
   return {};
-}
-
-void MatchCounters::collect(const std::vector<std::shared_ptr<const Rule>>& rules,
-                            std::vector<MatchCount>& out) const {
-  constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
-                 kApplied = static_cast<size_t>(Outcome::Applied);
-  size_t most = out.size();
-  for (const OfOp& of : met_) most += of.tried.size();
-  out.reserve(most);
-  for (const OfOp& of : met_) {
-    uint64_t reached = of.nodes; // nodes to which no earlier rule was applied
-    for (size_t k = 0; k < of.tried.size() && reached; ++k) {
-      MatchCount& m = out.emplace_back(MatchCount{rules[of.tried[k]].get(), of.op, {}, {}});
-      if (!of.cells) {
-        m.count[kEarly] = reached;
-        continue;
-      }
-      const Cell& c = of.cells[k];
-      uint64_t total = 0;
-      for (size_t o = 0; o < kOutcomeCount; ++o) {
-        m.count[o] = c.count[o];
-        if (c.ticks[o]) m.ns[o] = ticksToNs(c.ticks[o]);
-        total += c.count[o];
-      }
-      m.count[kEarly] = reached - total - c.stopped;
-      if (reached == c.stopped) out.pop_back();
-      reached -= c.count[kApplied] + c.stopped;
-    }
-  }
-}
-
-void MatchCounters::collectReasons(const std::vector<std::shared_ptr<const Rule>>& rules,
-                                   std::vector<DeclineCount>& out) const {
-  for (const OfOp& of : met_)
-    for (size_t k = 0; of.cells && k < of.tried.size(); ++k)
-      for (auto [why, count] : of.cells[k].reasons)
-        out.push_back({rules[of.tried[k]].get(), of.op, why, count});
 }
 
 namespace {

@@ -29,6 +29,7 @@ namespace uopscope {
 
 class Rule;
 class PatternMatcher;
+class PassCounts;
 class EngineSession;
 
 /// The answer to a rewrite that is about to be made. Step, Next and Finish also apply it; they tell the
@@ -181,7 +182,7 @@ public:
   /// A rule threw while it was tried on `before`. The exception goes on after this call.
   virtual void onRuleError(const Rule&, UOp /*before*/, std::string_view /*message*/) {}
   /// The attempts of the ending pass, before onPassEnd. Only called if wantsCounts().
-  virtual void onCounts(std::span<const MatchCount>) {}
+  virtual void onCounts(const PassCounts&) {}
   /// The reasons for which rules declined in the ending pass, after onCounts. Only called if wantsCounts().
   virtual void onDeclines(std::span<const DeclineCount>) {}
   virtual void onArtifact(const Artifact&) {}

@@ -126,7 +126,7 @@ void SpecObserver::onGate(UOp u) {
 void SpecObserver::onRuleError(const Rule& rule, UOp before, std::string_view message) {
   if (next_) next_->onRuleError(rule, before, message);
 }
-void SpecObserver::onCounts(std::span<const MatchCount> counts) {
+void SpecObserver::onCounts(const PassCounts& counts) {
   if (next_) next_->onCounts(counts);
 }
 void SpecObserver::poolRetired(Pool& pool) {

@@ -41,7 +41,7 @@ public:
     if (next_) next_->onDecision(decision);
   }
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
-  void onCounts(std::span<const MatchCount> counts) override;
+  void onCounts(const PassCounts& counts) override;
   void onDeclines(std::span<const DeclineCount> declines) override {
     if (next_) next_->onDeclines(declines);
   }

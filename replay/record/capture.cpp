@@ -134,7 +134,7 @@ void CaptureObserver::onRuleError(const Rule& rule, UOp before, std::string_view
   open_->made.message = message;
 }
 
-void CaptureObserver::onCounts(std::span<const MatchCount> counts) {
+void CaptureObserver::onCounts(const PassCounts& counts) {
   applied_ += tally_->add(passes_.empty() ? std::string_view() : passes_.back().name, counts);
 }
 

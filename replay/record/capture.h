@@ -59,7 +59,7 @@ public:
   void onPassEnd(const PassEnd& end) override;
   Control onRewrite(const RewriteEvent& event) override;
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
-  void onCounts(std::span<const MatchCount> counts) override;
+  void onCounts(const PassCounts& counts) override;
   void onArtifact(const Artifact& artifact) override;
   void poolRetired(Pool& pool) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;

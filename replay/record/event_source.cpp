@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/rewrite/rule.h"
 #include "engine/uop/origin.h"
+#include "replay/record/match_sums.h"
 
 #include <algorithm>
 
@@ -191,9 +192,8 @@ void EventSource::onRuleError(const Rule& rule, UOp before, std::string_view mes
   publish();
 }
 
-void EventSource::onCounts(std::span<const MatchCount> counts) {
+void EventSource::onCounts(const PassCounts& counts) {
   Cost cost(*this, /*always=*/true);
-  if (counts.empty()) return;
   if (alsoCounts_) alsoCounts_->onCounts(counts);
   auto payload = std::make_unique<Payload>();
   payload->counts = packCounts(counts, *rules_);

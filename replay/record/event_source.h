@@ -46,7 +46,7 @@ public:
   void onGate(UOp node) override;
   void onUnchanged(const Rule& rule, UOp node) override;
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override;
-  void onCounts(std::span<const MatchCount> counts) override;
+  void onCounts(const PassCounts& counts) override;
   void onDeclines(std::span<const DeclineCount> declines) override;
   void onArtifact(const Artifact& artifact) override;
   void onProgram(std::span<const UOp> program) override;

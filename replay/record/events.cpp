@@ -4,8 +4,6 @@
 
 #include "engine/rewrite/rule.h"
 
-#include <bit>
-
 namespace uopscope {
 
 /// The caches that nobody uses. It may outlive the book while a cache is still held.
@@ -33,7 +31,8 @@ std::shared_ptr<RuleCache> RuleBook::cache() {
 }
 
 uint32_t RuleBook::indexOf(const Rule& rule) {
-  RuleText text{rule.name(), rule.file(), rule.text(), rule.patternText(), rule.line()};
+  RuleText text{rule.name(),        rule.file(), rule.text(),
+                rule.patternText(), rule.line(), rule.definition() != nullptr};
   std::lock_guard lock(mutex_);
   auto [begin, end] = byName_.equal_range(text.name);
   for (auto it = begin; it != end; ++it)
@@ -70,11 +69,19 @@ uint32_t RuleCache::matcherOf(const PatternMatcher* matcher) {
   for (const auto& rule : rules) indexes.push_back(indexOf(*rule));
   if (matchers_.size() >= kMost) {
     matchers_.clear();
+    tried_.clear();
     held_.assign(kHeld, {});
   }
   for (size_t k = 0; k < rules.size(); ++k) held_[slotOf(rules[k].get())] = {rules[k].get(), indexes[k]};
   return matchers_.emplace(&rules, std::pair(*matcher, book_.matcherOf(std::move(indexes))))
       .first->second.second;
+}
+
+uint32_t RuleCache::findTried(const PatternMatcher& matcher, std::span<const uint32_t> tried) {
+  matcherOf(&matcher); // holds it, so that no other list gets this address
+  std::vector<uint32_t> indexes;
+  for (uint32_t place : tried) indexes.push_back(indexOf(*matcher.rules()[place]));
+  return tried_.emplace(tried.data(), book_.matcherOf(std::move(indexes))).first->second;
 }
 
 uint32_t RuleCache::find(const Rule& rule) {
@@ -87,51 +94,6 @@ uint32_t RuleCache::find(const Rule& rule) {
   last_ = &rule;
   lastEntry_ = entry;
   return entry->index;
-}
-
-// Layout of a cell: the rule, the operation, a mask of the non-zero values among the ten, and those values.
-std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules) {
-  constexpr size_t kMost = 10 * (2 + 2 * kOutcomeCount) + 1; // bytes of one cell at most
-  std::vector<uint8_t> out(counts.size() * 8 + kMost);
-  uint8_t* at = out.data();
-  auto put = [&](uint64_t value) {
-    for (; value >= 0x80; value >>= 7) *at++ = static_cast<uint8_t>(value | 0x80);
-    *at++ = static_cast<uint8_t>(value);
-  };
-  for (const MatchCount& c : counts) {
-    if (auto used = static_cast<size_t>(at - out.data()); out.size() - used < kMost) {
-      out.resize(out.size() * 2);
-      at = out.data() + used;
-    }
-    uint64_t mask = 0;
-    for (int k = 0; k < kOutcomeCount; ++k)
-      mask |= uint64_t{c.count[k] != 0} << k | uint64_t{c.ns[k] > 0} << (k + kOutcomeCount);
-    put(rules.indexOf(*c.rule));
-    *at++ = static_cast<uint8_t>(c.op);
-    put(mask);
-    for (uint64_t left = mask; left; left &= left - 1) {
-      int k = std::countr_zero(left);
-      put(k < kOutcomeCount ? c.count[k] : static_cast<uint64_t>(c.ns[k - kOutcomeCount]));
-    }
-  }
-  out.resize(static_cast<size_t>(at - out.data()));
-  return out;
-}
-
-void unpackCounts(std::span<const uint8_t> bytes,
-                  const std::function<void(uint32_t, Op, const MatchCell&)>& use) {
-  Leb128Reader in(bytes);
-  for (uint64_t rule, op, mask; in.next(rule) && in.next(op) && in.next(mask);) {
-    MatchCell cell;
-    for (size_t k = 0; k < kMatchOutcomes; ++k)
-      if (mask >> k & 1) in.next(cell.count[k]);
-    for (size_t k = 0; k < kMatchOutcomes; ++k)
-      if (uint64_t ns = 0; mask >> (k + kMatchOutcomes) & 1) {
-        in.next(ns);
-        cell.ns[k] = static_cast<int64_t>(ns);
-      }
-    use(static_cast<uint32_t>(rule), static_cast<Op>(op), cell);
-  }
 }
 
 } // namespace uopscope

@@ -2,9 +2,8 @@
 // chunk has one producer and one consumer. Invariant: events below `count` are complete, and the producer
 // does not touch them again.
 #pragma once
+#include "engine/rewrite/counters.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/rewrite/observer.h"
-#include "replay/schema/match_counts.h"
 
 #include <array>
 #include <atomic>
@@ -85,6 +84,7 @@ struct Chunk {
 struct RuleText {
   std::string name, file, text, pattern;
   int line = 0;
+  bool native = false; ///< it stands in a table of the engine, not in a script
   bool operator==(const RuleText&) const = default;
 };
 
@@ -122,6 +122,11 @@ public:
   }
   /// RuleBook::matcherOf for this matcher; 0 for null.
   uint32_t matcherOf(const PatternMatcher* matcher);
+  /// RuleBook::matcherOf for the rules that this matcher tries on nodes of an operation.
+  uint32_t matcherOf(const PatternMatcher& matcher, std::span<const uint32_t> tried) {
+    if (auto it = tried_.find(tried.data()); it != tried_.end()) return it->second;
+    return findTried(matcher, tried);
+  }
 
 private:
   /// A rule whose matcher is held in matchers_, so no new rule can get its address.
@@ -134,6 +139,7 @@ private:
     return static_cast<size_t>(reinterpret_cast<uintptr_t>(rule) * 0x9E3779B97F4A7C15ull >> 54);
   }
   uint32_t find(const Rule& rule);
+  uint32_t findTried(const PatternMatcher& matcher, std::span<const uint32_t> tried);
   struct Entry {
     std::string name;
     int line;
@@ -147,11 +153,7 @@ private:
   /// Known matchers by the address of their rules. A held matcher keeps that address its own.
   std::unordered_map<const void*, std::pair<PatternMatcher, uint32_t>> matchers_;
   std::vector<Held> held_ = std::vector<Held>(kHeld);
+  std::unordered_map<const uint32_t*, uint32_t> tried_; ///< lists of matchers that are held
 };
-
-/// Packs the counts of a pass into few bytes, to pass them between threads.
-std::vector<uint8_t> packCounts(std::span<const MatchCount> counts, RuleCache& rules);
-void unpackCounts(std::span<const uint8_t> bytes,
-                  const std::function<void(uint32_t rule, Op op, const MatchCell& cell)>& use);
 
 } // namespace uopscope

@@ -15,7 +15,7 @@ public:
   explicit Forward(MatchStats& to) : to_(to) {}
   bool wantsRewrites() const override { return false; }
   bool wantsCounts() const override { return true; }
-  void onCounts(std::span<const MatchCount> counts) override { to_.onCounts(counts); }
+  void onCounts(const PassCounts& counts) override { to_.onCounts(counts); }
   std::unique_ptr<Observer> fork(uint64_t) override { return std::make_unique<Forward>(to_); }
 
 private:
@@ -26,16 +26,9 @@ double ms(int64_t ns) {
 }
 } // namespace
 
-void MatchStats::onCounts(std::span<const MatchCount> counts) {
+void MatchStats::onCounts(const PassCounts& counts) {
   std::lock_guard lock(mutex_);
-  for (const MatchCount& c : counts) {
-    uint32_t index = cache_.indexOf(*c.rule);
-    if (index >= totals_.size()) totals_.resize(index + 1);
-    for (int k = 0; k < kOutcomeCount; ++k) {
-      totals_[index].count[k] += c.count[k];
-      totals_[index].ns[k] += c.ns[k];
-    }
-  }
+  sums_.add(packCounts(counts, cache_));
 }
 
 std::unique_ptr<Observer> MatchStats::fork(uint64_t) {
@@ -49,9 +42,10 @@ std::string MatchStats::table(int detail) const {
     uint64_t matches, attempts;
     int64_t matchNs, allNs;
   };
+  std::map<uint32_t, MatchCell> totals;
+  sums_.forEach(book_, [&](uint32_t rule, Op, const MatchCell& cell) { totals[rule].add(cell); });
   std::vector<Line> lines;
-  for (uint32_t k = 0; k < totals_.size(); ++k) {
-    const Total& t = totals_[k];
+  for (const auto& [k, t] : totals) {
     uint64_t matches = t.count[int(Outcome::Applied)] + t.count[int(Outcome::Unchanged)];
     uint64_t attempts = matches + t.count[int(Outcome::StructureDiffers)] + t.count[int(Outcome::Declined)];
     lines.push_back({k, matches, attempts, t.ns[int(Outcome::Applied)] + t.ns[int(Outcome::Unchanged)],
@@ -68,7 +62,7 @@ std::string MatchStats::table(int detail) const {
     out += fmt::format("{:6} / {:7} -- {:9.2f} / {:9.2f} ms -- {:<20} {}\n", l.matches, l.attempts,
                        ms(l.matchNs), ms(l.allNs), fmt::format("{}:{}", file, rule.line), rule.text);
     if (detail >= 2) {
-      const Total& t = totals_[l.rule];
+      const MatchCell& t = totals[l.rule];
       out += fmt::format("                 {}: rejected early {}, structure differs {}, declined {}, applied "
                          "{}, unchanged {}\n",
                          rule.name, t.count[0], t.count[1], t.count[2], t.count[3], t.count[4]);

@@ -5,7 +5,7 @@
 //   MatchStats stats;  ObserverScope scope(&stats);  ...  fputs(stats.table(1).c_str(), stdout);
 #pragma once
 #include "engine/rewrite/forwarding_observer.h"
-#include "replay/record/events.h"
+#include "replay/record/match_sums.h"
 
 namespace uopscope {
 
@@ -13,21 +13,17 @@ class MatchStats : public Observer {
 public:
   bool wantsRewrites() const override { return false; }
   bool wantsCounts() const override { return true; }
-  void onCounts(std::span<const MatchCount> counts) override;
+  void onCounts(const PassCounts& counts) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
 
   /// detail 2 adds a column per outcome: early, structure, declined, applied, unchanged.
   std::string table(int detail = 1) const;
 
 private:
-  struct Total {
-    uint64_t count[kOutcomeCount] = {};
-    int64_t ns[kOutcomeCount] = {};
-  };
   mutable std::mutex mutex_;
   mutable RuleBook book_;
   RuleCache cache_{book_};
-  std::vector<Total> totals_;
+  MatchSums sums_;
 };
 
 /// TRACK_MATCH_STATS=3: prints each rewrite as it is made, with its time and the place of its rule.

@@ -30,43 +30,49 @@ const RuleTally::Pass& RuleTally::pass(std::string_view name) {
   return it->second;
 }
 
-uint64_t RuleTally::add(std::string_view passName, std::span<const MatchCount> counts) {
+uint64_t RuleTally::add(std::string_view passName, const PassCounts& counts) {
   const Pass& in = pass(passName);
+  if (in.number >= sums_.size()) sums_.resize(in.number + 1);
+  sums_[in.number].add(packCounts(counts, rules_));
   uint64_t applied = 0;
-  for (const MatchCount& c : counts) {
-    uint32_t rule = rules_.indexOf(*c.rule);
-    if (c.rule
-            ->definition()) { // a replay asks rules of scripts about nodes that their pattern would rule out
-      RuleCount& total = cells_[uint64_t{in.number} << 32 | rule];
-      for (int i = 0; i < kOutcomeCount; ++i) {
-        total.count[i] += c.count[i];
-        total.ns += c.ns[i];
+  for (const auto& [matcher, counters] : counts.parts())
+    for (const MatchCounters::Cell& c : counters->cells())
+      if (const uint64_t n = c.count[static_cast<size_t>(Outcome::Applied)]) {
+        const uopscope::Rule& made = *matcher->rules()[counters->met()[c.met].tried[c.place]];
+        const uint32_t rule = rules_.indexOf(made);
+        if (rule >= ruleHashes_.size()) ruleHashes_.resize(rule + 1);
+        Rule& r = ruleHashes_[rule];
+        if (!r.known) r = {true, hashText(made.name())};
+        applied += n * appliedHash(in.hash, r.hash);
       }
-    }
-    if (uint64_t n = c.count[int(Outcome::Applied)]) {
-      if (rule >= ruleHashes_.size()) ruleHashes_.resize(rule + 1);
-      Rule& r = ruleHashes_[rule];
-      if (!r.known) r = {true, hashText(c.rule->name())};
-      applied += n * appliedHash(in.hash, r.hash);
-    }
-  }
   return applied;
 }
 
 void RuleTally::add(const RuleTally& other) {
-  std::vector<uint32_t> numbers(other.passes_.size());
-  for (const auto& [name, p] : other.passes_) numbers[p.number] = pass(name).number;
-  for (const auto& [key, count] : other.cells_)
-    cells_[uint64_t{numbers[key >> 32]} << 32 | (key & 0xFFFFFFFF)] += count;
+  for (const auto& [name, p] : other.passes_) {
+    if (p.number >= other.sums_.size()) continue;
+    const uint32_t number = pass(name).number;
+    if (number >= sums_.size()) sums_.resize(number + 1);
+    sums_[number].add(other.sums_[p.number]);
+  }
 }
 
 RuleCounts RuleTally::counts() const {
-  std::vector<std::string_view> names(passes_.size());
-  for (const auto& [name, p] : passes_) names[p.number] = name;
   RuleCounts all;
-  for (const auto& [key, count] : cells_) {
-    RuleText rule = book_->text(static_cast<uint32_t>(key));
-    all[{std::string(names[key >> 32]), rule.name, rule.file, rule.line}] += count;
+  for (const auto& [name, p] : passes_) {
+    if (p.number >= sums_.size()) continue;
+    std::map<uint32_t, RuleCount> ofRule;
+    sums_[p.number].forEach(*book_, [&](uint32_t rule, Op, const MatchCell& cell) {
+      RuleCount& total = ofRule[rule];
+      for (size_t i = 0; i < kMatchOutcomes; ++i) {
+        total.count[i] += cell.count[i];
+        total.ns += cell.ns[i];
+      }
+    });
+    for (const auto& [index, count] : ofRule)
+      // A replay asks rules of scripts about nodes that their pattern would rule out.
+      if (const RuleText rule = book_->text(index); rule.native)
+        all[{name, rule.name, rule.file, rule.line}] += count;
   }
   return all;
 }

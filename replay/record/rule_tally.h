@@ -4,7 +4,7 @@
 //   tally.add("initial symbolic", counts);      // as observed, with no text made
 //   RuleCounts all = tally.counts();            // at the end
 #pragma once
-#include "replay/record/events.h"
+#include "replay/record/match_sums.h"
 
 #include <memory>
 
@@ -33,11 +33,11 @@ public:
 
   /// Adds the counts of a pass. Returns the sum, over applied rules, of the count times appliedHash(pass,
   /// rule); it is equal for compilations that applied the same rules equally often.
-  uint64_t add(std::string_view pass, std::span<const MatchCount> counts);
+  uint64_t add(std::string_view pass, const PassCounts& counts);
   /// Adds a tally that fork() of this one made.
   void add(const RuleTally& other);
   RuleCounts counts() const;
-  void clear() { cells_.clear(); }
+  void clear() { sums_.clear(); }
 
 private:
   struct Pass {
@@ -55,7 +55,7 @@ private:
   RuleCache rules_;
   std::map<std::string, Pass, std::less<>> passes_;
   std::vector<Rule> ruleHashes_;
-  std::unordered_map<uint64_t, RuleCount> cells_; ///< pass << 32 | rule
+  std::vector<MatchSums> sums_; ///< by the numbers of passes
 };
 
 /// The value that one application of a rule adds to the sum of RuleTally::add.

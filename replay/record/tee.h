@@ -41,7 +41,7 @@ public:
   void onRuleError(const Rule& rule, UOp before, std::string_view message) override {
     a_->onRuleError(rule, before, message), b_->onRuleError(rule, before, message);
   }
-  void onCounts(std::span<const MatchCount> counts) override { a_->onCounts(counts), b_->onCounts(counts); }
+  void onCounts(const PassCounts& counts) override { a_->onCounts(counts), b_->onCounts(counts); }
   void onDeclines(std::span<const DeclineCount> declines) override {
     a_->onDeclines(declines), b_->onDeclines(declines);
   }

@@ -401,20 +401,22 @@ void TraceWriter::counts(const Payload& payload) {
   size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
   bool nested = passes_.size() - 1 > floor;
   int64_t name = nested ? string(passes_.back().begin->name) : 0;
-  MatchCounts& sum = counts_[name];
-  unpackCounts(payload.counts, [&](uint32_t index, Op op, const MatchCell& cell) {
-    sum.add(static_cast<uint32_t>(rule(index)), static_cast<uint32_t>(op), cell);
-    if (tier_ == Tier::Stats)
-      passes_.back().steps += static_cast<int64_t>(cell.count[static_cast<size_t>(Outcome::Applied)] +
-                                                   cell.count[static_cast<size_t>(Outcome::Unchanged)]);
+  const uint64_t matches = counts_[name].add(payload.counts);
+  if (tier_ == Tier::Stats) passes_.back().steps += static_cast<int64_t>(matches);
+}
+
+MatchCounts TraceWriter::named(const MatchSums& sums) {
+  MatchCounts counts;
+  sums.forEach(book_, [&](uint32_t index, Op op, const MatchCell& cell) {
+    counts.add(static_cast<uint32_t>(rule(index)), static_cast<uint32_t>(op), cell);
   });
+  return counts;
 }
 
 void TraceWriter::writeCounts() {
-  for (const auto& [nested, counts] : counts_) {
-    matches_->add(passes_.back().id, nested, counts);
-    counts.forEach(
-        [&](uint32_t ruleId, uint32_t op, const MatchCell& cell) { totals_.add(ruleId, op, cell); });
+  for (const auto& [nested, sums] : counts_) {
+    matches_->add(passes_.back().id, nested, named(sums));
+    totals_.add(sums);
   }
   declined_->add(passes_.back().id, declines_);
   rows_ += counts_.size() + declines_.size();
@@ -455,7 +457,7 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   setMeta("steps", fmt::format("{}", steps()));
   setMeta("nodes", fmt::format("{}", nodes_->count()));
   setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
-  writeTotals(db_, totals_);
+  writeTotals(db_, named(totals_));
   createIndexes(db_);
   commit();
   dropFreePages(db_); // while a journal exists, so that a death here leaves a readable file

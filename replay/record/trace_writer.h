@@ -3,6 +3,7 @@
 // and committed rows survive a kill of the process at any moment.
 #pragma once
 #include "replay/record/event_source.h"
+#include "replay/record/match_sums.h"
 #include "replay/record/node_interner.h"
 #include "replay/record/text_writer.h"
 #include "replay/schema/decline_sets.h"
@@ -75,6 +76,7 @@ private:
   int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
   void writeCounts();
+  MatchCounts named(const MatchSums& sums); ///< by the rules' ids in the trace
   void writeDecisions();
   int64_t currentScope() const { return scopes_.empty() ? 0 : scopes_.back().id; }
 
@@ -98,9 +100,9 @@ private:
           nextOrigin_ = 1, nextStep_ = 1;
   std::vector<OpenScope> scopes_;
   std::vector<OpenPass> passes_;
-  std::map<int64_t, MatchCounts> counts_; ///< counts of the open outermost pass: nested name -> counts
-  DeclineWriter::Declines declines_;      ///< declines of that pass
-  MatchCounts totals_;
+  std::map<int64_t, MatchSums> counts_; ///< counts of the open outermost pass: nested name -> counts
+  DeclineWriter::Declines declines_;    ///< declines of that pass
+  MatchSums totals_;
   std::vector<Decision> pendingDecisions_; ///< decisions that the next step rests on
   std::unordered_multimap<const Node*, std::unique_ptr<Payload>>
       origins_; ///< origins of nodes that no recorded graph contains yet

@@ -3,6 +3,7 @@
 //   build/bench/engine_bench            rates and growth
 //   build/bench/engine_bench rates      only the first part
 #include "engine/base/clock.h"
+#include "engine/rewrite/counters.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
@@ -76,11 +77,11 @@ struct Counting : Observer {
   uint64_t attempts = 0, applied = 0;
   bool wantsRewrites() const override { return false; }
   bool wantsCounts() const override { return true; }
-  void onCounts(std::span<const MatchCount> counts) override {
-    for (const MatchCount& c : counts) {
+  void onCounts(const PassCounts& counts) override {
+    counts.forEach([&](const MatchCount& c) {
       for (uint64_t n : c.count) attempts += n;
       applied += c.count[static_cast<size_t>(Outcome::Applied)];
-    }
+    });
   }
 };
 

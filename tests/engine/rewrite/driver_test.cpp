@@ -1,6 +1,7 @@
 // graph_rewrite: patterns of every form, order of application, fixed points, limits, observers, counts.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/rewrite/counters.h"
 #include "engine/rewrite/driver.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +43,7 @@ struct Events : Observer {
   void onRuleError(const Rule& r, UOp u, std::string_view) override {
     log.push_back("error " + r.name() + " at " + std::string(opName(u.op())));
   }
-  void onCounts(std::span<const MatchCount> counts) override { all.assign(counts.begin(), counts.end()); }
+  void onCounts(const PassCounts& counts) override { all = counts.all(); }
   std::vector<MatchCount> all;
 };
 

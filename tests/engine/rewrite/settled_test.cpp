@@ -1,4 +1,5 @@
 // A rewrite skips the parts of a graph that its rules cannot change, and only those; its counts agree.
+#include "engine/rewrite/counters.h"
 #include "engine/rewrite/driver.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +32,7 @@ struct Attempts : Observer {
   std::vector<MatchCount> all;
   bool wantsCounts() const override { return true; }
   Control onRewrite(const RewriteEvent&) override { return answer; }
-  void onCounts(std::span<const MatchCount> counts) override { all.assign(counts.begin(), counts.end()); }
+  void onCounts(const PassCounts& counts) override { all = counts.all(); }
 
   uint64_t of(std::string_view rule, Outcome outcome) const {
     uint64_t n = 0;
