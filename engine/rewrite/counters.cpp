@@ -8,6 +8,7 @@ namespace uopscope {
 MatchCounters::Cell& MatchCounters::addCell(uint32_t met, size_t place) {
   OfOp& of = met_[met];
   if (!of.cellOf) of.cellOf = std::make_unique<uint16_t[]>(of.tried.size());
+  if (cells_.empty()) cells_.reserve(32);
   Cell& made = cells_.emplace_back();
   made.met = met;
   made.place = static_cast<uint32_t>(place);

@@ -17,17 +17,26 @@ namespace uopscope {
 namespace {
 constexpr int64_t kSumsOfTime = 64;
 
-struct GroupText {
-  uint32_t op = 0;
-  std::vector<std::pair<uint32_t, MatchCell>> cells;
-};
+/// Sums of one operation.
+using Group = std::span<const MatchCounts::Sum>;
 
-/// The most frequent number of early rejections among rules that were only rejected early.
-uint64_t mostCommon(const GroupText& group) {
-  std::map<uint64_t, size_t> times;
-  for (const auto& [rule, cell] : group.cells)
-    if (std::all_of(cell.count.begin() + 1, cell.count.end(), [](uint64_t n) { return n == 0; }))
-      ++times[cell.count[0]];
+bool onlyEarly(const MatchCell& cell) {
+  return std::all_of(cell.count.begin() + 1, cell.count.end(), [](uint64_t n) { return n == 0; });
+}
+
+/// The most frequent number of early rejections among rules that were only rejected early; the smallest of them.
+uint64_t mostCommon(Group group) {
+  std::vector<std::pair<uint64_t, size_t>> times; // few: it changes where a rule was applied
+  for (const MatchCounts::Sum& s : group) {
+    if (!onlyEarly(s.cell)) continue;
+    auto it =
+        std::find_if(times.rbegin(), times.rend(), [&](const auto& t) { return t.first == s.cell.count[0]; });
+    if (it == times.rend())
+      times.emplace_back(s.cell.count[0], 1);
+    else
+      ++it->second;
+  }
+  std::ranges::sort(times);
   auto most = std::ranges::max_element(times, {}, [](const auto& entry) { return entry.second; });
   return most == times.end() ? 0 : most->first;
 }
@@ -40,17 +49,17 @@ void append(std::string& list, uint64_t number) {
 }
 
 /// The text of match_tried.rules.
-std::string triedIn(const GroupText& group) {
+std::string triedIn(Group group) {
   std::string out = "[";
-  for (const auto& [rule, cell] : group.cells) append(out, rule);
+  for (const MatchCounts::Sum& s : group) append(out, s.rule);
   return out + "]";
 }
 
 /// The text of match_group.cells.
-std::string cellsOf(const GroupText& group, uint64_t common) {
+std::string cellsOf(Group group, uint64_t common) {
   std::string out = "[";
-  for (size_t place = 0; place < group.cells.size(); ++place) {
-    const MatchCell& cell = group.cells[place].second;
+  for (size_t place = 0; place < group.size(); ++place) {
+    const MatchCell& cell = group[place].cell;
     size_t length = kMatchOutcomes;
     while (length && !cell.count[length - 1]) --length;
     if (cell.count[0] == common && length <= 1) continue;
@@ -61,17 +70,6 @@ std::string cellsOf(const GroupText& group, uint64_t common) {
     out += ']';
   }
   return out + "]";
-}
-
-/// Times in the unit of packed_time.
-MatchCounts inUnits(const MatchCounts& counts) {
-  MatchCounts out;
-  counts.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
-    MatchCell scaled = cell;
-    for (int64_t& ns : scaled.ns) ns = (std::max<int64_t>(ns, 0) + kTimeUnitNs / 2) / kTimeUnitNs;
-    out.add(rule, op, scaled);
-  });
-  return out;
 }
 
 bool isNumber(const nlohmann::json& value, int64_t most) {
@@ -88,9 +86,13 @@ MatchBlockWriter::MatchBlockWriter(const Database& db)
       insertTime_(
           db.prepare("INSERT OR REPLACE INTO packed_time (first, last, size, times) VALUES (?, ?, ?, ?)")) {}
 
-int64_t MatchBlockWriter::tried(const std::string& rules) {
-  auto [it, fresh] = tried_.try_emplace(rules, static_cast<int64_t>(tried_.size()) + 1);
-  if (fresh) insertTried_.bind(1, it->second).bind(2, std::string_view(rules)).run();
+int64_t MatchBlockWriter::tried(std::span<const MatchCounts::Sum> group) {
+  std::string rules; // as bytes: lists come again and again, and their text is made once
+  rules.reserve(group.size() * sizeof(uint32_t));
+  for (const MatchCounts::Sum& s : group)
+    rules.append(reinterpret_cast<const char*>(&s.rule), sizeof(s.rule));
+  auto [it, fresh] = tried_.try_emplace(std::move(rules), static_cast<int64_t>(tried_.size()) + 1);
+  if (fresh) insertTried_.bind(1, it->second).bind(2, std::string_view(triedIn(group))).run();
   return it->second;
 }
 
@@ -113,15 +115,13 @@ int64_t MatchBlockWriter::set(const std::string& groups) {
 }
 
 void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& counts) {
-  std::vector<GroupText> groups;
-  counts.forEach([&](uint32_t rule, uint32_t op, const MatchCell& cell) {
-    if (groups.empty() || groups.back().op != op) groups.push_back({op, {}});
-    groups.back().cells.emplace_back(rule, cell);
-  });
+  const std::span<const MatchCounts::Sum> all = counts.sums();
   std::string ids = "[";
-  for (const GroupText& g : groups) {
-    const uint64_t common = mostCommon(g);
-    append(ids, static_cast<uint64_t>(group(g.op, tried(triedIn(g)), common, cellsOf(g, common))));
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].op == all[begin].op) ++end;
+    const Group of = all.subspan(begin, end - begin);
+    const uint64_t common = mostCommon(of);
+    append(ids, static_cast<uint64_t>(group(of.front().op, tried(of), common, cellsOf(of, common))));
   }
   insertPass_.bind(1, pass).bind(2, nested).bind(3, set(ids + "]")).run();
 
@@ -134,7 +134,7 @@ void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& coun
     first_ = pass;
     last_ = 0;
   }
-  std::vector<uint8_t> times = inUnits(counts).encodeTimes();
+  std::vector<uint8_t> times = counts.encodeTimes(kTimeUnitNs);
   appendLeb128(times_, static_cast<uint64_t>(pass - last_));
   appendLeb128(times_, static_cast<uint64_t>(nested));
   appendLeb128(times_, times.size());

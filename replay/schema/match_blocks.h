@@ -15,6 +15,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 namespace uopscope {
 
@@ -32,12 +33,12 @@ public:
   void flush();
 
 private:
-  int64_t tried(const std::string& rules);
+  int64_t tried(std::span<const MatchCounts::Sum> group);
   int64_t group(uint32_t op, int64_t tried, uint64_t times, const std::string& cells);
   int64_t set(const std::string& groups);
   Statement insertTried_, insertGroup_, insertSet_, insertPass_, insertTime_;
   std::map<std::tuple<uint32_t, int64_t, uint64_t, std::string>, int64_t> groups_;
-  std::map<std::string, int64_t> tried_, sets_;
+  std::unordered_map<std::string, int64_t> tried_, sets_;
   Packer packer_;
   std::vector<uint8_t> times_;
   int64_t first_ = 0, last_ = 0, rows_ = 0;

@@ -2,6 +2,7 @@
 #include "replay/schema/match_counts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace uopscope {
 
@@ -33,40 +34,52 @@ void MatchCell::add(const MatchCell& other) {
   }
 }
 
-std::vector<uint64_t> MatchCounts::sortedKeys() const {
-  std::vector<uint64_t> keys;
-  keys.reserve(cells_.size());
-  for (const auto& [key, cell] : cells_) keys.push_back(key);
-  std::ranges::sort(keys);
-  return keys;
+void MatchCounts::add(uint32_t rule, uint32_t op, const MatchCell& cell) {
+  if (sums_.size() > 2 * settled_ + 4096)
+    sums(); // sums of many passes: as many as there are rules and operations
+  sums_.push_back({op, rule, cell});
+}
+
+std::span<const MatchCounts::Sum> MatchCounts::sums() const {
+  if (settled_ == sums_.size()) return sums_;
+  auto place = [](const Sum& s) { return std::pair(s.op, s.rule); };
+  if (!std::ranges::is_sorted(sums_, {}, place)) std::ranges::stable_sort(sums_, {}, place);
+  size_t last = 0;
+  for (size_t k = 1; k < sums_.size(); ++k)
+    if (place(sums_[k]) == place(sums_[last]))
+      sums_[last].cell.add(sums_[k].cell);
+    else if (++last != k)
+      sums_[last] = sums_[k];
+  sums_.resize(last + 1);
+  settled_ = sums_.size();
+  return sums_;
 }
 
 std::vector<uint8_t> MatchCounts::encode() const {
   std::vector<uint8_t> out;
-  std::vector<uint64_t> keys = sortedKeys();
-  for (size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    uint64_t op = keys[begin] >> 32, last = 0;
-    while (end < keys.size() && keys[end] >> 32 == op) ++end;
-    appendLeb128(out, op);
+  const std::span<const Sum> all = sums();
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    uint64_t last = 0;
+    while (end < all.size() && all[end].op == all[begin].op) ++end;
+    appendLeb128(out, all[begin].op);
     appendLeb128(out, end - begin);
     for (size_t k = begin; k < end; ++k) {
-      uint64_t rule = keys[k] & 0xffffffffu;
-      appendLeb128(out, rule - last);
-      last = rule;
-      appendValues(out, cells_.at(keys[k]).count);
+      appendLeb128(out, all[k].rule - last);
+      last = all[k].rule;
+      appendValues(out, all[k].cell.count);
     }
   }
   return out;
 }
 
-std::vector<uint8_t> MatchCounts::encodeTimes() const {
+std::vector<uint8_t> MatchCounts::encodeTimes(int64_t unit) const {
   std::vector<uint8_t> out;
   uint64_t last = 0, index = 0;
-  for (uint64_t key : sortedKeys()) {
+  for (const Sum& s : sums()) {
     std::array<uint64_t, kMatchOutcomes> values;
     bool any = false;
     for (size_t k = 0; k < kMatchOutcomes; ++k) {
-      values[k] = static_cast<uint64_t>(std::max<int64_t>(cells_.at(key).ns[k], 0));
+      values[k] = static_cast<uint64_t>((std::max<int64_t>(s.cell.ns[k], 0) + unit / 2) / unit);
       any |= values[k] != 0;
     }
     ++index;
@@ -79,8 +92,7 @@ std::vector<uint8_t> MatchCounts::encodeTimes() const {
 }
 
 void MatchCounts::forEach(const std::function<void(uint32_t, uint32_t, const MatchCell&)>& use) const {
-  for (uint64_t key : sortedKeys())
-    use(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), cells_.at(key));
+  for (const Sum& s : sums()) use(s.rule, s.op, s.cell);
 }
 
 MatchTimes::MatchTimes(std::span<const uint8_t> bytes) : in_(bytes) {

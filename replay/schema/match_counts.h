@@ -11,7 +11,7 @@
 #include <array>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 namespace uopscope {
 
@@ -42,20 +42,28 @@ private:
 
 class MatchCounts {
 public:
-  void add(uint32_t rule, uint32_t op, const MatchCell& cell) { cells_[uint64_t{op} << 32 | rule].add(cell); }
-  bool empty() const { return cells_.empty(); }
-  void clear() { cells_.clear(); }
-  /// The cells in order of operations, then rules.
+  struct Sum {
+    uint32_t op, rule;
+    MatchCell cell;
+  };
+  void add(uint32_t rule, uint32_t op, const MatchCell& cell);
+  bool empty() const { return sums_.empty(); }
+  void clear() { sums_.clear(), settled_ = 0; }
+  /// One for each rule and operation, in order of operations, then rules. Valid until the next add().
+  std::span<const Sum> sums() const;
+  /// The cells in this order.
   std::vector<uint8_t> encode() const;
-  std::vector<uint8_t> encodeTimes() const;
+  /// Their times in units of so many ns, rounded.
+  std::vector<uint8_t> encodeTimes(int64_t unit = 1) const;
   void forEach(const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use) const;
   /// Returns false for bytes that encode() did not make.
   static bool decode(std::span<const uint8_t> bytes, std::span<const uint8_t> times,
                      const std::function<void(uint32_t rule, uint32_t op, const MatchCell&)>& use);
 
 private:
-  std::vector<uint64_t> sortedKeys() const;
-  std::unordered_map<uint64_t, MatchCell> cells_;
+  /// The first settled_ are in order, without repetitions; those behind are as they came.
+  mutable std::vector<Sum> sums_;
+  mutable size_t settled_ = 0;
 };
 
 } // namespace uopscope

@@ -96,4 +96,25 @@ inline UOp randomGraph(uint32_t seed, int size) {
   return UOp::sink(std::span<const UOp>(nodes).last(12));
 }
 
+/// The scope of a kernel: two passes over a random graph, a text and a launch, told to the current observer.
+inline void compileKernel(uint32_t seed, int size, Pool& pool) {
+  PoolScope scope(pool);
+  UOp root = randomGraph(seed, size);
+  ObservedScope kernel(
+      {ScopeKind::Kernel, "kernel " + std::to_string(seed), {"model.py", static_cast<int>(seed)}, root});
+  Observer* o = Observer::current();
+  UOp down = graphRewriteBottomUp(root, lowering(), {.name = "lower"});
+  graphRewrite(down, shrinking() + nesting(), {.name = "simplify"});
+  if (o) {
+    o->onArtifact({"source", "void k() {}"});
+    o->onLaunch({"k", "CPU", 100, 50, 1000, 2000});
+  }
+}
+
+inline void compileKernel(uint32_t seed, int size) {
+  Pool pool;
+  compileKernel(seed, size, pool);
+  if (Observer* o = Observer::current()) o->poolRetired(pool);
+}
+
 } // namespace uopscope::test

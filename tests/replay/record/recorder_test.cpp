@@ -20,26 +20,6 @@ using namespace uopscope::test;
 
 namespace {
 
-void compileKernel(uint32_t seed, int size, Pool& pool) {
-  PoolScope scope(pool);
-  UOp root = randomGraph(seed, size);
-  ObservedScope kernel(
-      {ScopeKind::Kernel, "kernel " + std::to_string(seed), {"model.py", static_cast<int>(seed)}, root});
-  Observer* o = Observer::current();
-  UOp down = graphRewriteBottomUp(root, lowering(), {.name = "lower"});
-  graphRewrite(down, shrinking() + nesting(), {.name = "simplify"});
-  if (o) {
-    o->onArtifact({"source", "void k() {}"});
-    o->onLaunch({"k", "CPU", 100, 50, 1000, 2000});
-  }
-}
-
-void compileKernel(uint32_t seed, int size) {
-  Pool pool;
-  compileKernel(seed, size, pool);
-  if (Observer* o = Observer::current()) o->poolRetired(pool);
-}
-
 /// All data of a trace except times, as text.
 std::string contents(const std::string& path) {
   Database db = openTrace(path);
