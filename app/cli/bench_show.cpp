@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 namespace uopscope::cli {
@@ -26,7 +27,7 @@ Json jsonOf(const Summary& s) {
 /// The values between 0 and `most` as marks on a line.
 std::string strip(const std::vector<double>& values, const Summary& s, double most) {
   auto at = [&](double v) {
-    return static_cast<size_t>(std::clamp(v / most, 0.0, 1.0) * (kStripWidth - 1) + 0.5);
+    return static_cast<size_t>(std::lround(std::clamp(v / most, 0.0, 1.0) * (kStripWidth - 1)));
   };
   std::vector<std::string> cells(kStripWidth, " ");
   for (size_t k = at(s.low); k <= at(s.high); ++k) cells[k] = "━";

@@ -135,8 +135,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<Device> makeCpuDevice(std::string name) {
-  return std::make_shared<CpuDevice>(std::move(name));
+std::shared_ptr<Device> makeCpuDevice(const std::string& name) {
+  return std::make_shared<CpuDevice>(name);
 }
 
 } // namespace uopscope

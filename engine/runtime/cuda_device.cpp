@@ -119,8 +119,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<Device> makeCudaDevice(std::string name) {
-  return std::make_shared<CudaDevice>(std::move(name));
+std::shared_ptr<Device> makeCudaDevice(const std::string& name) {
+  return std::make_shared<CudaDevice>(name);
 }
 
 } // namespace uopscope

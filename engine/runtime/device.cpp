@@ -23,7 +23,7 @@ namespace {
 
 struct Kind {
   const char* name;
-  std::shared_ptr<Device> (*make)(std::string);
+  std::shared_ptr<Device> (*make)(const std::string&);
 };
 constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},
                            {"NULL", makeNullDevice},

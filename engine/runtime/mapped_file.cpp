@@ -82,8 +82,8 @@ std::shared_ptr<Buffer> createFile(const std::string& path, int64_t bytes) {
   return mapDescriptor(path, file.number, static_cast<size_t>(bytes), true);
 }
 
-std::shared_ptr<Device> makeFileDevice(std::string name) {
-  return std::make_shared<FileDevice>(std::move(name));
+std::shared_ptr<Device> makeFileDevice(const std::string& name) {
+  return std::make_shared<FileDevice>(name);
 }
 
 } // namespace uopscope

@@ -41,8 +41,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<Device> makeNullDevice(std::string name) {
-  return std::make_shared<NullDevice>(std::move(name));
+std::shared_ptr<Device> makeNullDevice(const std::string& name) {
+  return std::make_shared<NullDevice>(name);
 }
 
 } // namespace uopscope

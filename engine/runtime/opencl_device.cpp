@@ -95,8 +95,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<Device> makeOpenClDevice(std::string name) {
-  return std::make_shared<OpenClDevice>(std::move(name));
+std::shared_ptr<Device> makeOpenClDevice(const std::string& name) {
+  return std::make_shared<OpenClDevice>(name);
 }
 
 } // namespace uopscope

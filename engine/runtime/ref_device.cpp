@@ -94,12 +94,12 @@ private:
 
 } // namespace
 
-std::shared_ptr<Device> makeRefDevice(std::string name) {
+std::shared_ptr<Device> makeRefDevice(const std::string& name) {
   size_t colon = name.find(':');
   bool isGpu =
       colon != std::string::npos && name.find_first_not_of("0123456789", colon + 1) != std::string::npos;
-  if (isGpu) return std::make_shared<RefGpuDevice>(std::move(name));
-  return std::make_shared<RefDevice>(std::move(name));
+  if (isGpu) return std::make_shared<RefGpuDevice>(name);
+  return std::make_shared<RefDevice>(name);
 }
 
 } // namespace uopscope

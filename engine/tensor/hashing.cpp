@@ -30,12 +30,12 @@ Tables makeTables() {
     x = y;
     y = next;
   }
-  for (int y = 0; y < 5; ++y)
-    for (int x = 0; x < 5; ++x) {
-      auto to = static_cast<size_t>(y + 5 * ((2 * x + 3 * y) % 5));
-      t.from[to] = x + 5 * y;
-      t.left[to] = rotation[static_cast<size_t>(x + 5 * y)];
-    }
+  for (size_t from = 0; from < kLanes; ++from) {
+    const size_t column = from % 5, row = from / 5;
+    const size_t to = row + 5 * ((2 * column + 3 * row) % 5);
+    t.from[to] = static_cast<int>(from);
+    t.left[to] = rotation[from];
+  }
   uint32_t bits = 1;
   for (uint64_t& constant : t.rounds)
     for (int j = 0; j < 7; ++j) {

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace uopscope::test {
 
@@ -19,7 +21,8 @@ struct MadeExperiment {
     bool failing = false; ///< whether the last run of the first cell fails
     std::string machine = "a machine of the tests";
     std::string script = "samples/matmul.py";
-    std::string program; ///< a setting of all cells; empty: none
+    std::string program;                   ///< a setting of all cells; empty: none
+    std::vector<std::string> corpora = {}; ///< files with the compilations of the cells, in turn
   };
   std::string path;
 
@@ -43,6 +46,10 @@ struct MadeExperiment {
         if (!o.program.empty()) settings["program"] = o.program;
         const int64_t cell = e.cell(settings);
         const double ms = (device[0] == 'R' ? 300 : 100) + (noopt[0] == '1' ? 60 : 0);
+        if (!o.corpora.empty()) {
+          std::ifstream in(o.corpora[static_cast<size_t>(cell - 1) % o.corpora.size()], std::ios::binary);
+          e.keepCompilations(cell, std::string(std::istreambuf_iterator<char>(in), {}));
+        }
         for (int round = 0; round <= o.runs; ++round) {
           BenchRun run{.cell = cell, .round = round, .place = round};
           run.wallNs = static_cast<int64_t>(1e6 * o.factor * (ms + 0.5 * round));

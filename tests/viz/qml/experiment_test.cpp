@@ -1,4 +1,5 @@
 // The page of an experiment, by keys and by mouse: table, plot, metrics, sorting, comparison of two files.
+#include "tests/replay/compare/history.h"
 #include "tests/replay/experiment/made_experiment.h"
 #include "tests/viz/window_support.h"
 
@@ -131,6 +132,24 @@ TEST_CASE("experiment page: two files are compared; a planted five per cent is f
   p.e.openFiles({p.path(p.before), p.path(p.before)});
   p.settle();
   CHECK(p.text("experimentHeadline") == "4 no difference");
+}
+
+TEST_CASE("experiment page: the compilations of two cells go to the page of replays") {
+  const TempCorpus first{commits::of(commits::kFirst)}, off{commits::of(commits::kOff)};
+  Page p({.corpora = {first.path, off.path}});
+  ReplayModel& replay = *p.w.tools.replay();
+  p.openBoth();
+  CHECK_FALSE(p.w.item("experimentCompilations")->isVisible()); // the first file has none
+  p.e.openFiles({p.path(p.after)});
+  p.settle();
+  p.click("experimentMode-pairs");
+  p.click("experimentRow0");
+  p.click("experimentCompilations");
+  REQUIRE(waitFor([&] { return replay.state() == "ready" && replay.settled(); }));
+  p.w.settle();
+  CHECK(p.w.item("replayPage")->isVisible());
+  CHECK(replay.headline().size() > 0);
+  CHECK(p.w.item("replayRow0")->isVisible());
 }
 
 TEST_CASE(
