@@ -6,8 +6,11 @@
 #include "engine/base/error.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -113,7 +116,12 @@ void continueInSandbox(const std::string& option, const std::vector<std::string>
   command.insert(command.end(), {"--", selfPath()});
   for (std::string& argument : ownArguments()) command.push_back(std::move(argument));
   command.push_back("--trust");
+  // bwrap ends without waiting for the first process of its sandbox. That comes to us then, and so does the processor
+  // time below it, which whoever started us adds up (a campaign).
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   int code = runProgram(command, "", "");
+  while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+  }
   folder.remove();
   std::exit(code);
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,6 +42,14 @@ struct Listening {
   int handle;
   uint16_t port = 0; ///< in network order
 };
+
+/// Of the programs that this process started and that have ended.
+double processorSeconds() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
 
 /// The C of a kernel that makes a file and connects to a port before it computes.
 std::string hostile(std::string source, const std::string& path, uint16_t port) {
@@ -82,7 +91,9 @@ TEST_CASE("code of a file runs in a sandbox, with --trust outside, and not at al
   const std::vector<std::string> run = {"replay", "diff", "good.uopcorpus", "evil.uopcorpus", "--run"};
   auto trusting = run;
   trusting.emplace_back("--trust");
+  double before = processorSeconds();
   Result r = call(f, trusting);
+  const double outside = processorSeconds() - before;
   CHECK_MESSAGE(contains(r.out, "same results"), r.out);
   CHECK(std::filesystem::exists(evil));
   CHECK(listening.wasReached());
@@ -96,7 +107,10 @@ TEST_CASE("code of a file runs in a sandbox, with --trust outside, and not at al
   CHECK_FALSE(listening.wasReached());
 
   if (std::system("bwrap --ro-bind / / --unshare-net true 2>/dev/null") != 0) return;
+  before = processorSeconds();
   r = call(f, run);
+  // Whoever starts us sees the processor time of the sandbox too; starting it took a tenth of a second.
+  CHECK(processorSeconds() - before > outside * 0.7);
   CHECK_MESSAGE(contains(r.out, "same results"), (r.out + r.err));
   CHECK(contains(r.err, "in a sandbox: no network, no writing"));
   CHECK_FALSE(std::filesystem::exists(evil));
