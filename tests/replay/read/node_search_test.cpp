@@ -22,7 +22,7 @@ TEST_CASE("the place of a node is a graph that holds it") {
   });
   Trace trace(file.path);
   int found = 0;
-  const auto count = static_cast<NodeId>(trace.nodes().count());
+  const NodeId count = trace.nodes().count();
   for (NodeId node = 1; node <= count; ++node) {
     const auto at = placeOf(trace, node);
     if (!at) continue;
