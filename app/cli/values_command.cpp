@@ -63,7 +63,7 @@ void printPlace(const StepValues& v) {
   if (!inputs.empty()) fmt::print("inputs: {}\n", inputs);
 }
 
-/// The rows of a node and of what it reads.
+/// The rows of a node and of its sources.
 void keepNear(StepValues& v, Cursor& cursor, NodeId node) {
   std::vector<NodeId> near{node};
   if (std::ranges::none_of(v.rows, [&](const auto& r) { return r.node == node; }))

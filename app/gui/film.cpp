@@ -36,7 +36,7 @@ bool shows(const QQuickItem* item, const QString& text) {
   return item->property("text").toString() == text || item->objectName() == text;
 }
 
-/// The topmost visible item that shows the text: what a person would click. What is behind others comes first in the list.
+/// The topmost visible item that shows the text, as a person would click it. Items behind others come first in the list.
 QQuickItem* itemThatShows(QQuickItem* root, const QString& text) {
   if (!root->isVisible() || root->opacity() <= 0 || !root->isEnabled()) return nullptr;
   QList<QQuickItem*> children = root->childItems();

@@ -27,7 +27,7 @@ bool hasDisplay() {
   return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
 }
 
-/// Makes the moves where there is no film of them, and writes what is to be seen.
+/// Makes the moves where there is no film of them, and writes the picture.
 int takeScreenshot(FilmStage stage, const WindowOptions& options) {
   Session& session = stage.session;
   ReplayModel& replay = *stage.tools.replay();

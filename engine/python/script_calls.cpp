@@ -161,7 +161,8 @@ std::string callsOf(PyFrameObject* top) {
       caller = &f;
       continue;
     }
-    const bool again = caller && f.self && caller->self.is(f.self); // a method that another one of it calls
+    const bool again =
+        caller && f.self && caller->self.is(f.self); // a method that another method of the same object calls
     std::string name;
     if (f.self && !again) {
       if (caller && caller->self) name = attributeOf(caller->self, f.self);

@@ -1,4 +1,4 @@
-// Counts of the attempts of one pass. A cell holds what a rule did on the nodes of an operation; it is made when the
+// Counts of the attempts of one pass. A cell holds the outcomes of a rule on the nodes of an operation; it is made when the
 // rule does more than reject early, since most passes are short and most rules reject.
 //
 // Early rejections are by far the most attempts, and counting them costs nothing. A rule is reached by every

@@ -65,7 +65,7 @@ public:
   void set(uint32_t key, int64_t value);
   std::optional<int64_t> get(uint32_t key) const;
   void unset(uint32_t key);
-  /// Binds a loop to one of its iterations: memory then holds what the iterations before it left.
+  /// Binds a loop to one of its iterations: memory then holds the stores of the iterations before it.
   void choose(uint32_t key, int64_t iteration);
   /// After an Error: nothing is being computed; values that were computed stay known.
   void recover();

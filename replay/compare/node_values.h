@@ -7,7 +7,7 @@
 //   for (const ValueWay& w : valueWays(trace, kernel, choice, {})) ...    // one stored element, pass by pass
 //
 // GraphValues computes; nothing is compiled, and no code of a file runs. A loop that is not chosen stands at its
-// first iteration, a variable at the value that the script bound. Memory holds what the iterations before the chosen ones left there. What has no number says why.
+// first iteration, a variable at the value that the script bound. Memory holds the stores of the iterations before the chosen ones. A node without a number has a reason.
 #pragma once
 #include "replay/compare/graph_values.h"
 #include "replay/read/cursor.h"

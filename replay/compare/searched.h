@@ -4,7 +4,7 @@
 //   Searches part = searchCorpus("model.uopcorpus", {.width = 2, .wants = [](size_t k) { return k % 4 == 1; }});
 //   writeSearches(part, "2-of-4.uopsearch");
 //   Searches all = mergeSearches({readSearches("1-of-4.uopsearch"), ...});
-//   useSearches(all);                                     // later compilations with BEAM=2 take what was found
+//   useSearches(all);                                     // later compilations with BEAM=2 take these results
 //
 // A kernel is searched in one part, on one machine, so its times are comparable. A kernel that crashes or takes too
 // long costs its own process only. A file from anywhere is data: Opts that do not fit a kernel are not taken.
@@ -67,7 +67,7 @@ struct SearchesUsed {
   size_t elsewhere = 0;        ///< of these, timed on a machine of another description
   std::vector<std::string> no; ///< kernels of devices that are not here
 };
-/// Keeps what was found for later compilations by this build. Throws Error(Unsupported) where nothing is kept.
+/// Keeps the results for later compilations by this build. Throws Error(Unsupported) where nothing is kept.
 SearchesUsed useSearches(const Searches& searches);
 
 } // namespace uopscope

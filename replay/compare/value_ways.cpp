@@ -187,7 +187,7 @@ public:
     context.coarsest = coarsest_, context.roundoff = roundoff_;
     return !alike(should, value, context);
   }
-  /// The first step of the pass after which the number is another one.
+  /// The first step of the pass after which the number differs.
   int64_t firstWrong(PassId pass, const NodeValues::Stored& element, const ConstValue& should) {
     Cursor cursor(trace_, pass);
     int64_t good = 0, bad = cursor.steps();

@@ -150,7 +150,7 @@ CellPairs pairsWithin(const Measured& experiment) {
 }
 
 CellPairs pairsBetween(const Measured& before, const Measured& after) {
-  // Two files of one program each are two builds: the program is then what is compared, and no setting.
+  // Two files of one program each are two builds: the comparison is of programs then, and the program is no setting.
   const bool builds = hasOneProgram(before) && hasOneProgram(after);
   auto settingsOf = [builds](const MeasuredCell& c) {
     BenchSettings settings = c.cell.settings;

@@ -1,5 +1,5 @@
 // Finds scopes and passes by the words of a person, and words for them, in lists: the command line has them from a Trace,
-// the window from what it knows of one.
+// the window from its index of one.
 //
 //   ScopeId scope = findScope(trace.scopes(), "r_16", path);   PassId pass = findPass(passes, "devectorize#2", path, "r_16");
 #pragma once

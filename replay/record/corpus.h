@@ -8,7 +8,7 @@
 // The file is SQLite with texts and stories in blocks of many compilations (corpus.sql). A missing, foreign, newer
 // or damaged file throws Error(File). A process that is killed leaves its last commit; a commit comes
 // with each full block, and after 64 compilations once a second has passed. Several processes may append to
-// one corpus. pack() rewrites what was appended in a quarter of its bytes.
+// one corpus. pack() rewrites appended entries in a quarter of their bytes.
 #pragma once
 #include "replay/record/capture.h"
 #include "replay/schema/database.h"

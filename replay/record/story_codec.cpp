@@ -73,7 +73,7 @@ StoryPart partOf(uint64_t event) {
                                       : StoryPart::Graph;
 }
 
-/// The graph of a node of an event, relative to what was met before.
+/// The graph of a node of an event, relative to the nodes met before.
 uint64_t rootToken(const StoryModel& m, StoryPart part, uint32_t root, uint32_t lastBefore) {
   if (!root) return 0;
   if (part == StoryPart::Before) return 1 + unsignedOf(int64_t{root} - lastBefore);

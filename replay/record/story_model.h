@@ -1,4 +1,4 @@
-// The expectations by which stories are packed: what a node of a story most likely is, given those before it. The packer and
+// The expectations by which stories are packed: the likely content of a node, given those before it. The packer and
 // the unpacker keep the same model, so whatever it expects costs next to nothing.
 //
 // Three things repeat. A rewrite changes a node, and its users come again with the new source: such a node is named by the one
@@ -21,7 +21,7 @@ namespace uopscope {
 enum class StoryPart : uint8_t { Graph, End, Before, After };
 constexpr size_t kStoryParts = 4;
 
-/// A source in relation to what is known.
+/// A source in relation to the known nodes.
 struct SourceRef {
   enum Mode : uint8_t {
     Ahead,    ///< as far from the source before as that one from the one before it

@@ -1,4 +1,4 @@
-// A story record written and taken apart: what the packer of stories compares and the unpacker returns.
+// A story record written and taken apart: the packer of stories compares this text, the unpacker returns it.
 //
 //   StoryText text;  text.begin();  text.node(word, 1, {});  text.event(kind, word, 1);
 //   text.record(root) == record;                                 // of storyRecord()

@@ -22,7 +22,7 @@ public:
     static thread_local std::vector<std::string> list;
     return list;
   }
-  /// The database says what it is about to do.
+  /// The database announces its next statement.
   static void note(std::string_view statement) {
     constexpr size_t kMost = 20;
     if (depth() > 0 && noted().size() < kMost) noted().emplace_back(statement);

@@ -1,5 +1,5 @@
 // The candidates of a search (BEAM) with their measured times and, where the cost model knows such a tile, its price: what
-// the model predicts beside what the machine measured.
+// the model predicts beside the times that the machine measured.
 //
 //   for (const PricedCandidate& c : pricedCandidates(trace, kernel)) print(c.opts, c.ns, c.price);
 //   // "UPCAST 0 4; UNROLL 0 8", 81234, 0.25

@@ -142,7 +142,7 @@ void PassView::divideLargeOperations(const std::vector<NodeId>& latest) {
     groups_[whole].operation = false;
     std::map<uint32_t, uint32_t> made;
     std::vector<uint32_t> inOrder =
-        of; // users come first there, and what a person made first has a smaller slot
+        of; // users come first there, and nodes that were made first have smaller slots
     std::sort(inOrder.begin(), inOrder.end());
     for (const uint32_t result : inOrder) {
       const std::string name = fmt::format("{}.{}", groups_[whole].title, made.size());

@@ -31,7 +31,7 @@ Item {
     readonly property bool besideSmall: beside && Session.stepAlone
     readonly property bool large: canvas.whole.width * 0.62 > width || canvas.whole.height * 0.62 > room
     readonly property bool mapBeside: beside && (Session.stepAlone ? Session.graph.elsewhere > 0 : large)
-    // What is told of a picture takes one line or two: its room does not depend on that, or it would change what is told.
+    // The line about a picture takes one line or two. The room of the picture does not depend on that, or the line would change.
     readonly property real room: height - bar.height - numbers.height - crumbs.height - Theme.px(66)
     function tellSize() { Session.setGraphPane((width - (besideSmall ? mapWidth + Theme.px(16) : 0)) / larger, room / larger); }
     onRoomChanged: tellSize()

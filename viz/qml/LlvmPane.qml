@@ -1,4 +1,4 @@
-// LLVM's passes after our own: those that changed the kernel, and what the chosen one changed.
+// LLVM's passes after our own: those that changed the kernel, and the difference that the chosen one made.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

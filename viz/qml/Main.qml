@@ -33,7 +33,7 @@ ApplicationWindow {
     }
     function chooseFile(then) { filePopup.load(["py", "uoptrace", "uopcorpus", "uopbench", "dot", "gv"], then); }
     function chooseRules() { filePopup.load(["py"], path => Tools.rule.open(path)); }
-    // Keys belong to what is in front: never to a field that nobody sees any longer.
+    // Keys belong to the page in front: never to a field that nobody sees any longer.
     function restFocus() {
         if (Session.tab === "graph" && ready) canvas.forceActiveFocus();
         else panes.forceActiveFocus();

@@ -1,4 +1,4 @@
-// Values: the number of every node of the graph in front, before and after, and what the kernel stores after each pass.
+// Values: the number of every node of the graph in front, before and after, and the values that the kernel stores after each pass.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic

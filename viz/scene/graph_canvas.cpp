@@ -264,7 +264,7 @@ void GraphCanvas::showChange() {
     for (const PictureNode& n : picture_->nodes)
       if (!n.was.empty()) centre = {n.x, n.y};
   } else if (const QRectF near = change | besideChange(*picture_); scaleOf(near) >= least) {
-    all = scaleOf(near); // with what it reads and what reads it, where that can be read too
+    all = scaleOf(near); // with its sources and users, where those are legible too
     centre = near.center();
   }
   const double s = std::clamp(all, least, larger());

@@ -112,7 +112,7 @@ class Ray:
 
   def cancel(self, job):
     self.ray.cancel(job["future"], force=True)
-    return 0.0 # a cancelled task does not say what it took
+    return 0.0 # a cancelled task does not report its time
 
 def _remote_work():
   # Defined inside a function, it travels to the workers by value: they need no uopscope in their Python.

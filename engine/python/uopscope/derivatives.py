@@ -5,7 +5,7 @@
 #   @log1pexp.defjvp
 #   def _(primals, tangents): return log1pexp(*primals), tangents[0] * primals[0].sigmoid()
 #
-# A call answers what the function answers, marked in the graph with its arguments: whatever derives the graph, grad() or
+# A call returns the result of the function, marked in the graph with its arguments: whatever derives the graph, grad() or
 # Tensor.backward(), asks the rule there.
 import functools, inspect
 import _uopscope

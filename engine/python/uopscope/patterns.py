@@ -4,7 +4,7 @@
 #   v = values_of(out, [key], 0, x, p)               # the elements of the pattern, row by row, over the placeholder
 #   dense_of(v, p)                                   # the matrix
 #
-# Invariant: what a pattern leaves out is zero for every argument; columns (or rows) of one colour share no row (column).
+# Invariant: an entry outside of a pattern is zero for every argument; columns (or rows) of one colour share no row (column).
 import _uopscope
 from _uopscope import Tensor
 from uopscope.tracing import form_of, new_placeholder, or_zeros, tensor_of

@@ -4,7 +4,7 @@
 #   traced = a.trace()                             # f called once, with placeholders in their places
 #   applied(traced, traced.outs, a.tensors)        # its results, with the arguments in the places of the placeholders
 #
-# Invariant: a placeholder has a shape and no values; what a function makes of it is a graph like any other.
+# Invariant: a placeholder has a shape and no values; the result of a function of it is a graph like any other.
 import functools
 import _uopscope
 from _uopscope import Tensor

@@ -15,7 +15,7 @@ class LlvmPassesModel : public QAbstractListModel {
   Q_PROPERTY(int current READ current WRITE setCurrent NOTIFY changed)
   Q_PROPERTY(int count READ count NOTIFY changed)
   Q_PROPERTY(bool busy READ busy NOTIFY changed)
-  /// Of the chosen pass: its name, and what it does.
+  /// Name and purpose of the chosen pass.
   Q_PROPERTY(QString name READ name NOTIFY changed)
   Q_PROPERTY(QString meaning READ meaning NOTIFY changed)
   /// Why there is nothing to show; empty where there is.

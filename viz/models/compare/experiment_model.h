@@ -87,7 +87,7 @@ public:
   ExperimentRows* rows() { return &rows_; }
   /// Everything asked for is here.
   bool settled() const { return jobs_.idle(); }
-  /// Does an action while the page is in front; true where the page is what it is about.
+  /// Does an action while the page is in front; true where the action concerns the page.
   bool trigger(const QString& action);
 
 Q_SIGNALS:

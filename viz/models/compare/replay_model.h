@@ -69,7 +69,7 @@ public:
   ReplayDetail* detail() { return &detail_; }
   /// Everything asked for is here.
   bool settled() const { return jobs_.idle() && replay_.state() == QProcess::NotRunning; }
-  /// Does an action while the page is in front; true where the page is what it is about.
+  /// Does an action while the page is in front; true where the action concerns the page.
   bool trigger(const QString& action);
 
 Q_SIGNALS:

@@ -12,7 +12,7 @@
 
 namespace uopscope {
 
-/// The number of a node at chosen iterations; `wrong`: it is not what it should be.
+/// The number of a node at chosen iterations; `wrong`: it differs from the expected number.
 struct CanvasNumber {
   QString text;
   bool wrong = false;

@@ -50,7 +50,7 @@ public:
   QVariantList kernels() const;
   QString summary() const;
   int chosen() const { return chosen_; }
-  /// Draws the pattern of its rule, and what the rule makes of the first node there.
+  /// Draws the pattern of its rule, and the result of the rule on the first node there.
   void setChosen(int place);
   GraphSource* pattern() { return &pattern_; }
   GraphSource* rewrite() { return &rewrite_; }

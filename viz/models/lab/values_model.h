@@ -1,5 +1,5 @@
 // The number of every node of the graph in front, at iterations and with inputs that a person chooses: a row per node
-// with the number before and after, numbers on the canvas, and what the kernel stores after each of its passes.
+// with the number before and after, numbers on the canvas, and the values that the kernel stores after each of its passes.
 //
 //   ValuesModel values(session);  values.setOn(true);  values.choose("r0", 3);  values.setInput("data1", "0.5");
 //

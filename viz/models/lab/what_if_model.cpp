@@ -123,7 +123,7 @@ void WhatIfModel::ask(const QStringList& arguments, const QString& name) {
     all_.push_back(made);
     waiting_.push_back({made, false});
     waiting_.push_back({made, true});
-    // The code of what was asked for last comes before the times of what was asked for earlier.
+    // The code of the last question comes before the times of earlier ones.
     std::ranges::stable_partition(waiting_, [](const Run& r) { return !r.times; });
   }
   show();

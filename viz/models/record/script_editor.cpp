@@ -30,7 +30,7 @@ void ScriptEditor::edit() {
   QFile in(script);
   if (script.isEmpty() || !in.exists())
     return session_.showNotice(tr("This trace does not name a script that is still there."));
-  if (script == file_ && unsaved()) { // what was typed is still here
+  if (script == file_ && unsaved()) { // the typed text is still here
     editing_ = true;
     Q_EMIT changed();
     return;

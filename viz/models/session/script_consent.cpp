@@ -9,7 +9,7 @@
 namespace uopscope {
 
 bool mayRun(Session& session, const QString& script) {
-  // The trace has the absolute path of a script that may have been opened by another one.
+  // The trace has the absolute path of a script that may have been opened through a different path.
   if (const QString recorded = session.recorder()->script();
       !recorded.isEmpty() && QFileInfo(recorded).absoluteFilePath() == QFileInfo(script).absoluteFilePath())
     return true;

@@ -318,7 +318,7 @@ void Session::followGrowth(TraceFacts facts) {
       loadScript();
       codeShown_.clear();
       askTab();
-      // What a recording showed first is seldom what is most worth a look: who has not moved is taken there.
+      // The first pass of a recording is seldom the most instructive: a user who has not moved is taken to that one.
       if (entered_.sameStep(at_) && trace()->facts().openingScope) goToFirst();
       followAfter();
     }

@@ -165,7 +165,7 @@ public:
   const TraceIndex* trace() const { return readers_.trace(); }
   Jobs& jobs() { return readers_.jobs(); }
   const Place& place() const { return at_; }
-  /// To the end of what is recorded so far: where the engine is, or was when the script failed.
+  /// To the last recorded step: where the engine is, or was when the script failed.
   Q_INVOKABLE void showLatest();
   /// A name for a file of the visible content: "matmul-r_16_16-devectorize-12.svg".
   Q_INVOKABLE QString suggestedName(const QString& ending) const;

@@ -82,7 +82,7 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     const PassInfo& info = trace()->pass(pass);
     const ScopeInfo& s = trace()->scope(scope ? scope : info.scope);
     if (pass != at_.pass) {
-      // The selection goes along: the worker finds what the node is in the other pass.
+      // The selection goes along: the worker finds the same node in the other pass.
       if (at_.node >= static_cast<qlonglong>(kFirstViewNode) || s.id != at_.scope) at_.node = -1;
       nodeInfo_.clear();
       at_.interval = 1;

@@ -85,7 +85,7 @@ void Jobs::refresh(const std::shared_ptr<const TraceOverview>& fresh) {
     QMetaObject::invokeMethod(l->place, [lane = l.get(), fresh] {
       try {
         if (lane->trace && lane->trace->refresh(fresh)) ++lane->refreshed;
-      } catch (const std::exception&) { // the reader of the window meets it too, and says what is wrong
+      } catch (const std::exception&) { // the reader of the window meets it too, and reports it
       }
     });
 }

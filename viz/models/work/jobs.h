@@ -40,7 +40,7 @@ public:
   /// One lane, without a reader.
   explicit Jobs(QObject* parent = nullptr);
   /// Lanes with readers; while nothing is open, nothing that is asked is done. `laneOf` tells on which of the
-  /// lanes a channel works. Jobs of the lane `whole` keep what they read from one to the next: they are told to
+  /// lanes a channel works. Jobs of the lane `whole` keep their reader from one to the next: they are told to
   /// stop, and not interrupted inside SQLite.
   Jobs(int lanes, std::function<int(int)> laneOf, int whole = -1, QObject* parent = nullptr);
   ~Jobs() override;

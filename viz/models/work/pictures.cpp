@@ -69,7 +69,7 @@ Provenance* PictureMaker::provenance(ScopeId scope) {
   return provenance_.get();
 }
 
-// A node of another pass is looked for by what it was made from and what became of it, nearest first.
+// A node of another pass is looked for among the nodes it was made from and those made from it, nearest first.
 NodeId PictureMaker::follow(PassView& v, NodeId node, const Picture& picture) {
   const NodeId here = v.counterpart(node, picture);
   if (here != kNoNode || node == kNoNode || node >= kFirstViewNode) return here;

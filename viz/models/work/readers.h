@@ -1,6 +1,6 @@
-// The open trace, for whoever asks: an index on this thread of what is known already, and Jobs for all that is read
+// The open trace, for whoever asks: an index of known rows on this thread, and Jobs for all that is read
 // from the file. Opening, growing and closing happen here and nowhere else. Of a growing trace one lane looks for more
-// (Channel::Growth); the other readers take over what it found. Nothing here reads the file on the window's thread.
+// (Channel::Growth); the other readers take over its rows. Nothing here reads the file on the window's thread.
 //
 //   Readers readers;  readers.open("run.uoptrace", [&] { readers.trace()->scopes(); }, [](QString what) {});
 #pragma once
@@ -52,12 +52,12 @@ public:
   explicit Readers(QObject* parent = nullptr)
       : QObject(parent), jobs_(3, [](int channel) { return laneOf(static_cast<Channel>(channel)); }, 0) {}
 
-  /// Reads what the window needs first, then calls one of the two. With `unlessEmpty`, a trace without any step is left
+  /// Reads the rows that the window needs first, then calls one of the two. With `unlessEmpty`, a trace without any step is left
   /// alone and nothing is called. Closing, or opening another, cancels it.
   void open(const QString& path, std::function<void()> then, std::function<void(QString)> failed,
             bool unlessEmpty = false);
   void close();
-  /// All readers take up what one of them found in a trace that has grown. True if there was anything new.
+  /// All readers take up the rows that one of them found in a trace that has grown. True if there was anything new.
   bool adopt(TraceFacts facts);
   /// Null where nothing is open.
   TraceIndex* trace() const { return index_.get(); }

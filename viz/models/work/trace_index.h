@@ -57,7 +57,7 @@ public:
   explicit TraceIndex(TraceFacts facts) : facts_(std::move(facts)) {}
 
   const TraceFacts& facts() const { return facts_; }
-  /// The trace has grown: what is known of scopes that had ended stays.
+  /// The trace has grown: rows of scopes that had ended stay.
   void grow(TraceFacts facts) { facts_ = std::move(facts); }
   const std::shared_ptr<const TraceOverview>& overview() const { return facts_.overview; }
   bool finished() const { return facts_.finished; }

@@ -1,5 +1,5 @@
 # TinyJit: the first call runs, the second captures what it launches, later ones replay that on new inputs and
-# variables. Capture and replay are C++; here is what a call of Python needs besides.
+# variables. Capture and replay are C++; this module adds the argument handling of Python.
 import functools, time
 import _uopscope
 from _uopscope import CapturedJit, JitError
