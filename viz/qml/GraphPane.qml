@@ -114,16 +114,17 @@ Item {
     Rectangle {
         id: bar
         readonly property bool narrow: colours.wholeWidth + groups.wholeWidth + layouts.wholeWidth + Theme.px(28) > width
-        readonly property bool stacked: pickers.width + tools.width + Theme.px(24) > width
+        readonly property bool stacked: colours.width + groups.width + layouts.width + 2 * pickers.spacing + tools.whole + Theme.px(24) > width
         width: parent.width
-        height: visible ? Theme.px(stacked ? 70 : 36) : 0
+        height: visible ? (stacked ? tools.y + tools.height : Math.max(pickers.height, tools.height) + pickers.y) + Theme.px(4) : 0
         visible: !Theme.presenting
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
-        Row {
+        Flow {
             id: pickers
             x: Theme.px(8)
             y: Theme.px(4)
+            width: parent.width - Theme.px(16)
             spacing: Theme.px(6)
             UPicker {
                 id: colours
@@ -153,10 +154,12 @@ Item {
                 onPicked: value => Session.layoutBy = value
             }
         }
-        Row {
+        Flow {
             id: tools
+            readonly property real whole: { let sum = 0; for (const c of children) if (c) sum += c.width + spacing; return sum; }
             x: bar.stacked ? Theme.px(8) : parent.width - width - Theme.px(8)
-            y: Theme.px(bar.stacked ? 38 : 4)
+            y: bar.stacked ? pickers.y + pickers.height + Theme.px(4) : pickers.y
+            width: Math.min(whole, parent.width - Theme.px(16))
             spacing: 2
             UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
             UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }
@@ -170,7 +173,7 @@ Item {
                 UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: qsTr("Zoom %1, to actual size").arg(parent.text); onClicked: canvas.resetZoom() }
             }
             UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
-            Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
+            Item { width: 1; height: Theme.px(28); Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter } }
             UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
             UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants, hubs and short expressions written into labels, lanes in one box (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
             UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }

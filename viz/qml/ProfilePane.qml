@@ -21,12 +21,13 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(42)
+            implicitHeight: tools.implicitHeight + Theme.px(14)
             color: Theme.panel
-            RowLayout {
-                anchors.fill: parent
-                anchors.leftMargin: Theme.px(10)
-                anchors.rightMargin: Theme.px(10)
+            Flow {
+                id: tools
+                x: Theme.px(10)
+                y: Theme.px(7)
+                width: parent.width - Theme.px(20)
                 spacing: Theme.px(8)
                 USegments {
                     objectName: "profileMode"
@@ -41,19 +42,11 @@ Rectangle {
                     value: Tools.profile.what
                     onPicked: value => Tools.profile.what = value
                 }
-                UField { id: find; visible: pane.mode !== "roofline"; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
-                Row {
-                    // The path back to the root, which itself has none.
-                    visible: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1
-                    Layout.fillWidth: true
-                    clip: true
-                    spacing: Theme.px(4)
-                    Repeater {
-                        model: Tools.profile.way
-                        UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
-                    }
+                UField { id: find; visible: pane.mode !== "roofline"; objectName: "profileFind"; hint: qsTr("Name"); width: Theme.px(150) }
+                Repeater { // the path back to the root, which itself has none
+                    model: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1 ? Tools.profile.way : []
+                    UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
                 }
-                Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" || Tools.profile.way.length < 2 }
                 UButton { visible: pane.mode === "compare"; quiet: false; icon16: "open"; text: qsTr("Another trace…"); onClicked: pane.compareAsked() }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }

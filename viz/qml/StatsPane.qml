@@ -43,12 +43,15 @@ Rectangle {
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
-        Item {
+        Flickable { // goes along with the table
             Layout.fillWidth: true
             implicitHeight: Theme.px(32)
             clip: true
+            interactive: false
+            contentWidth: heads.width
+            contentX: table.contentX
             Row {
-                x: -table.contentX
+                id: heads
                 Repeater {
                     model: pane.titles
                     Rectangle {
@@ -74,8 +77,8 @@ Rectangle {
                     }
                 }
             }
-            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
+        Rectangle { Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TableView {
             id: table
             objectName: "statsTable"
@@ -206,6 +209,7 @@ Rectangle {
             ULabel {
                 anchors.verticalCenter: parent.verticalCenter
                 x: Theme.px(14)
+                width: parent.width - 2 * x
                 font.pixelSize: Theme.small
                 color: Theme.textMuted
                 text: qsTr("%1 of %2 rows · %3 fired · %4 attempts, %5 applied (%6) · %7").arg(Session.stats.shown).arg(Session.stats.total).arg(Session.stats.sum.matched).arg(Session.stats.sum.attempts).arg(Session.stats.sum.applied).arg(Session.stats.sum.rate).arg(Session.stats.sum.time)

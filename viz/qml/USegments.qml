@@ -1,4 +1,5 @@
-// A few options side by side, one of them chosen. options: [{value, text}]
+// A few options side by side, one of them chosen. options: [{value, text}]. Where the width is too small they take
+// several lines.
 import QtQuick
 import uopscope.core
 
@@ -7,8 +8,11 @@ Rectangle {
     property var options: []
     property string value: ""
     signal picked(string value)
-    implicitWidth: row.implicitWidth + 4
-    implicitHeight: Theme.px(28)
+    property real line: Theme.px(24) ///< the height of an option
+    readonly property Flow flow: parent as Flow
+    readonly property real whole: { let sum = 4; for (let k = 0; k < repeater.count; ++k) sum += repeater.itemAt(k)?.width ?? 0; return Math.ceil(sum); }
+    implicitWidth: flow && flow.width > 0 ? Math.min(whole, flow.width) : whole
+    implicitHeight: row.implicitHeight + 4
     radius: 6
     color: Theme.window
     border.color: Theme.line
@@ -18,11 +22,11 @@ Rectangle {
         picked(options[to].value);
         repeater.itemAt(to).take();
     }
-    Row {
+    Flow {
         id: row
         x: 2
         y: 2
-        height: parent.height - 4
+        width: parent.width - 4
         Repeater {
             id: repeater
             model: segments.options
@@ -34,7 +38,7 @@ Rectangle {
                 function take() { area.forceActiveFocus(); }
                 readonly property bool taken: segments.value === modelData.value
                 width: label.implicitWidth + Theme.px(18)
-                height: row.height
+                height: segments.line
                 radius: 5
                 color: taken ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 ULabel {
