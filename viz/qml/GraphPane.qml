@@ -1,6 +1,7 @@
 // The canvas with the controls over it: search, tools, legend, overview, and the step's changes in numbers.
 import QtQuick
 import QtQuick.Layouts
+import QtQuick.Controls.Basic
 import uopscope.core
 
 Item {
@@ -82,7 +83,7 @@ Item {
         visible: pane.searching
         x: Theme.px(12)
         y: bar.height + Theme.px(8)
-        width: Theme.px(430)
+        width: Math.min(Theme.px(430), canvas.width - Theme.px(16))
         height: Theme.px(40)
         radius: 8
         color: Theme.raised
@@ -156,7 +157,7 @@ Item {
         }
         Flow {
             id: tools
-            readonly property real whole: { let sum = 0; for (const c of children) if (c) sum += c.width + spacing; return sum; }
+            readonly property real whole: { let sum = 0; for (let k = 0; k < children.length; ++k) sum += (children[k]?.whole ?? children[k]?.width ?? 0) + spacing; return sum; }
             x: bar.stacked ? Theme.px(8) : parent.width - width - Theme.px(8)
             y: bar.stacked ? pickers.y + pickers.height + Theme.px(4) : pickers.y
             width: Math.min(whole, parent.width - Theme.px(16))
@@ -230,48 +231,56 @@ Item {
         anchors.top: parent.top
         anchors.topMargin: bar.height + numbers.height + crumbs.height + Theme.px(8)
         anchors.rightMargin: Theme.px(12)
-        width: Theme.px(268)
-        height: legend.height + Theme.px(24)
+        width: Math.min(Theme.px(268), canvas.width - Theme.px(16))
+        height: Math.min(legend.height + Theme.px(24), canvas.height - Theme.px(16))
         radius: 8
         color: Theme.raised
         border.color: Theme.line
-        Column {
-            id: legend
-            x: Theme.px(14)
-            y: Theme.px(12)
-            width: parent.width - Theme.px(28)
-            spacing: Theme.px(6)
-            Repeater {
-                model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
-                Row {
-                    id: sign
-                    required property var modelData
-                    spacing: Theme.px(8)
-                    Rectangle {
-                        width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
-                        Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+        Flickable {
+            anchors.fill: parent
+            anchors.margins: Theme.px(12)
+            contentHeight: legend.height
+            interactive: contentHeight > height
+            boundsBehavior: Flickable.StopAtBounds
+            clip: true
+            ScrollBar.vertical: UScrollBar {}
+            Column {
+                id: legend
+                x: Theme.px(2)
+                width: parent.width - Theme.px(4)
+                spacing: Theme.px(6)
+                Repeater {
+                    model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
+                    Row {
+                        id: sign
+                        required property var modelData
+                        spacing: Theme.px(8)
+                        Rectangle {
+                            width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
+                            Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+                        }
+                        ULabel { text: parent.modelData[1]; width: legend.width - Theme.px(26); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                     }
-                    ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                 }
-            }
-            Rectangle { width: parent.width; height: 1; color: Theme.line }
-            Repeater {
-                model: Session.graph.legend
-                Row {
-                    required property var modelData
-                    spacing: Theme.px(8)
-                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.tintColour(parent.modelData.colour, Session.graph.legendOrdered); anchors.verticalCenter: parent.verticalCenter }
-                    ULabel { text: parent.modelData.text; width: Theme.px(160); font.pixelSize: Theme.small; color: Theme.textMuted }
-                    ULabel { text: parent.modelData.count; font.pixelSize: Theme.small; color: Theme.textFaint }
+                Rectangle { width: parent.width; height: 1; color: Theme.line }
+                Repeater {
+                    model: Session.graph.legend
+                    Row {
+                        required property var modelData
+                        spacing: Theme.px(8)
+                        Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.tintColour(parent.modelData.colour, Session.graph.legendOrdered); anchors.verticalCenter: parent.verticalCenter }
+                        ULabel { text: parent.modelData.text; width: Theme.px(160); font.pixelSize: Theme.small; color: Theme.textMuted }
+                        ULabel { text: parent.modelData.count; font.pixelSize: Theme.small; color: Theme.textFaint }
+                    }
                 }
-            }
-            Repeater {
-                model: Session.graph.colourBy === "op" ? 12 : 0
-                Row {
-                    required property int index
-                    spacing: Theme.px(8)
-                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.familyColour(parent.index); anchors.verticalCenter: parent.verticalCenter }
-                    ULabel { text: Theme.familyName(parent.index); font.pixelSize: Theme.small; color: Theme.textMuted }
+                Repeater {
+                    model: Session.graph.colourBy === "op" ? 12 : 0
+                    Row {
+                        required property int index
+                        spacing: Theme.px(8)
+                        Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.familyColour(parent.index); anchors.verticalCenter: parent.verticalCenter }
+                        ULabel { text: Theme.familyName(parent.index); font.pixelSize: Theme.small; color: Theme.textMuted }
+                    }
                 }
             }
         }

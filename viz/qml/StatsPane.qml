@@ -158,44 +158,60 @@ Rectangle {
         Rectangle {
             visible: pane.chosen >= 0 && pane.info.outcomes !== undefined
             Layout.fillWidth: true
-            implicitHeight: details.implicitHeight + Theme.px(24)
+            Layout.fillHeight: true
+            Layout.minimumHeight: Theme.px(30)
+            Layout.preferredHeight: Layout.maximumHeight
+            Layout.maximumHeight: Math.min(details.implicitHeight + Theme.px(24), pane.height * 0.45)
             color: Theme.panel
             Rectangle { width: parent.width; height: 1; color: Theme.line }
-            ColumnLayout {
-                id: details
-                x: Theme.px(14)
-                y: Theme.px(12)
-                width: parent.width - Theme.px(28)
-                spacing: Theme.px(8)
-                RowLayout {
-                    ULabel { text: pane.info.name || ""; font.weight: Font.DemiBold }
-                    ULabel { text: pane.info.place || ""; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                    UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
-                    UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
-                    UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
-                }
-                ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
-                Row {
-                    id: bar
-                    Layout.fillWidth: true
-                    height: Theme.px(8)
-                    readonly property var tones: [Theme.lineStrong, Theme.textFaint, Theme.modified, Theme.added, Theme.warning]
-                    Repeater {
-                        model: pane.info.outcomes || []
-                        Rectangle { required property var modelData; required property int index; width: details.width * modelData.share; height: bar.height; color: bar.tones[index] }
+            Flickable {
+            anchors.fill: parent
+            anchors.topMargin: 1
+            contentHeight: details.implicitHeight + Theme.px(24)
+            interactive: contentHeight > height
+            boundsBehavior: Flickable.StopAtBounds
+            clip: true
+            ScrollBar.vertical: UScrollBar {}
+                ColumnLayout {
+                    id: details
+                    x: Theme.px(14)
+                    y: Theme.px(12)
+                    width: parent.width - Theme.px(28)
+                    spacing: Theme.px(8)
+                    ToolLine {
+                        Layout.fillWidth: true
+                        text: pane.info.name || ""
+                        detail: pane.info.place || ""
+                        label.color: Theme.text
+                        label.font.pixelSize: Theme.body
+                        label.font.weight: Font.DemiBold
+                        UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
+                        UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
+                        UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
                     }
-                }
-                Flow {
-                    Layout.fillWidth: true
-                    spacing: Theme.px(16)
-                    Repeater {
-                        model: pane.info.outcomes || []
-                        Row {
-                            required property var modelData
-                            required property int index
-                            spacing: Theme.px(6)
-                            Rectangle { width: Theme.px(9); height: width; radius: 2; color: bar.tones[parent.index]; anchors.verticalCenter: parent.verticalCenter }
-                            ULabel { text: parent.modelData.name + "  " + parent.modelData.count + "  (" + (parent.modelData.share * 100).toFixed(1) + " %, " + parent.modelData.time + ")"; font.pixelSize: Theme.small; color: Theme.textMuted }
+                    ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
+                    Row {
+                        id: bar
+                        Layout.fillWidth: true
+                        height: Theme.px(8)
+                        readonly property var tones: [Theme.lineStrong, Theme.textFaint, Theme.modified, Theme.added, Theme.warning]
+                        Repeater {
+                            model: pane.info.outcomes || []
+                            Rectangle { required property var modelData; required property int index; width: details.width * modelData.share; height: bar.height; color: bar.tones[index] }
+                        }
+                    }
+                    Flow {
+                        Layout.fillWidth: true
+                        spacing: Theme.px(16)
+                        Repeater {
+                            model: pane.info.outcomes || []
+                            Row {
+                                required property var modelData
+                                required property int index
+                                spacing: Theme.px(6)
+                                Rectangle { width: Theme.px(9); height: width; radius: 2; color: bar.tones[parent.index]; anchors.verticalCenter: parent.verticalCenter }
+                                ULabel { text: parent.modelData.name + "  " + parent.modelData.count + "  (" + (parent.modelData.share * 100).toFixed(1) + " %, " + parent.modelData.time + ")"; font.pixelSize: Theme.small; color: Theme.textMuted }
+                            }
                         }
                     }
                 }

@@ -12,7 +12,7 @@ Rectangle {
     readonly property Flow flow: parent as Flow
     readonly property real whole: { let sum = 4; for (let k = 0; k < repeater.count; ++k) sum += repeater.itemAt(k)?.width ?? 0; return Math.ceil(sum); }
     implicitWidth: flow && flow.width > 0 ? Math.min(whole, flow.width) : whole
-    implicitHeight: row.implicitHeight + 4
+    implicitHeight: (repeater.count > 0 ? repeater.itemAt(repeater.count - 1)?.y ?? 0 : 0) + line + 4
     radius: 6
     color: Theme.window
     border.color: Theme.line
@@ -22,7 +22,8 @@ Rectangle {
         picked(options[to].value);
         repeater.itemAt(to).take();
     }
-    Flow {
+    // Places are sums of widths, known at once: a Flow would tell its height a frame later.
+    Item {
         id: row
         x: 2
         y: 2
@@ -37,6 +38,11 @@ Rectangle {
                 required property int index
                 function take() { area.forceActiveFocus(); }
                 readonly property bool taken: segments.value === modelData.value
+                readonly property Item before: index > 0 ? repeater.itemAt(index - 1) : null
+                readonly property real end: before ? before.x + before.width : 0
+                readonly property bool fits: end + width <= row.width + 0.5
+                x: fits ? end : 0
+                y: before ? before.y + (fits ? 0 : segments.line) : 0
                 width: label.implicitWidth + Theme.px(18)
                 height: segments.line
                 radius: 5
