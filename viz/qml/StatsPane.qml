@@ -27,19 +27,27 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: tools.implicitHeight + Theme.px(16)
+            implicitHeight: Math.min(tools.implicitHeight + Theme.px(16), Math.max(Theme.px(44), pane.height * 0.4))
             color: Theme.panel
-            Flow {
-                id: tools
-                x: Theme.px(10)
-                y: Theme.px(8)
-                width: parent.width - Theme.px(20)
-                spacing: Theme.px(8)
-                USegments { objectName: "statsGroup"; options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
-                USegments { objectName: "statsRange"; options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
-                USegments { objectName: "statsShow"; options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
-                UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
-                UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
+            Flickable {
+                anchors.fill: parent
+                contentHeight: tools.implicitHeight + Theme.px(16)
+                interactive: contentHeight > height
+                boundsBehavior: Flickable.StopAtBounds
+                clip: true
+                ScrollBar.vertical: UScrollBar {}
+                Flow {
+                    id: tools
+                    x: Theme.px(10)
+                    y: Theme.px(8)
+                    width: parent.width - Theme.px(20)
+                    spacing: Theme.px(8)
+                    USegments { objectName: "statsGroup"; options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
+                    USegments { objectName: "statsRange"; options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
+                    USegments { objectName: "statsShow"; options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
+                    UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
+                    UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
+                }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
@@ -165,13 +173,13 @@ Rectangle {
             color: Theme.panel
             Rectangle { width: parent.width; height: 1; color: Theme.line }
             Flickable {
-            anchors.fill: parent
-            anchors.topMargin: 1
-            contentHeight: details.implicitHeight + Theme.px(24)
-            interactive: contentHeight > height
-            boundsBehavior: Flickable.StopAtBounds
-            clip: true
-            ScrollBar.vertical: UScrollBar {}
+                anchors.fill: parent
+                anchors.topMargin: 1
+                contentHeight: details.implicitHeight + Theme.px(24)
+                interactive: contentHeight > height
+                boundsBehavior: Flickable.StopAtBounds
+                clip: true
+                ScrollBar.vertical: UScrollBar {}
                 ColumnLayout {
                     id: details
                     x: Theme.px(14)
