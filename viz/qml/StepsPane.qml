@@ -39,7 +39,7 @@ Rectangle {
                 line: Theme.px(20)
                 x: parent.width - width - Theme.px(6)
                 y: Theme.px(5)
-                width: Math.min(whole, parent.width - Theme.px(12))
+                width: Math.min(wanted, parent.width - Theme.px(12))
                 options: [{value: "steps", text: qsTr("Steps")}, {value: "marks", text: qsTr("Marks %1").arg(Tools.bookmarks.count || "")}]
                 value: pane.marks ? "marks" : "steps"
                 onPicked: value => pane.marks = value === "marks"
@@ -104,6 +104,7 @@ Rectangle {
                     }
                     ULabel { objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
                     ULabel {
+                        visible: row.width > Theme.px(180) || row.fault.length > 0 // the name comes first
                         text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
                         color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
                         font.pixelSize: Theme.px(10.5)

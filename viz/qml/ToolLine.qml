@@ -12,7 +12,7 @@ Item {
     property alias label: label
     property real least: Theme.px(120) ///< what is left for a long text before it gets its own line
     default property alias controls: flow.data
-    readonly property real whole: { let sum = 0; for (let k = 0; k < flow.children.length; ++k) { const c = flow.children[k]; if (c?.visible) sum += (c.whole ?? c.width) + flow.spacing; } return Math.ceil(sum); }
+    readonly property real whole: { let sum = 0; for (let k = 0; k < flow.children.length; ++k) { const c = flow.children[k]; if (c?.visible) sum += (c.wanted ?? c.width) + flow.spacing; } return Math.ceil(sum); }
     readonly property real rest: width - Math.min(whole, width)
     readonly property real wanted: label.implicitWidth + (detail.length > 0 ? more.implicitWidth + Theme.px(8) : 0)
     readonly property bool stacked: wanted > 0 && rest < Math.min(wanted, least)

@@ -13,8 +13,8 @@ AbstractButton {
     implicitHeight: Theme.px(28)
     readonly property Flow flow: parent as Flow
     readonly property real around: text.length > 0 ? Theme.px(20) : Theme.px(10)
-    readonly property real whole: Math.max(Theme.px(28), (sign.visible ? sign.width : 0) + (label.visible ? label.implicitWidth : 0) + (sign.visible && label.visible ? row.spacing : 0) + around)
-    implicitWidth: flow && flow.width > 0 ? Math.min(whole, flow.width) : whole
+    readonly property real wanted: Math.max(Theme.px(28), (sign.visible ? sign.width : 0) + (label.visible ? label.implicitWidth : 0) + (sign.visible && label.visible ? row.spacing : 0) + around)
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
     hoverEnabled: true
     focusPolicy: Qt.TabFocus
     opacity: enabled ? 1 : 0.4

@@ -12,8 +12,8 @@ Rectangle {
     property bool link: false
     signal clicked()
     readonly property Flow flow: parent as Flow
-    readonly property real whole: (mark.visible ? mark.implicitWidth + row.spacing : 0) + label.implicitWidth + Theme.px(14)
-    implicitWidth: flow && flow.width > 0 ? Math.min(whole, flow.width) : whole
+    readonly property real wanted: (mark.visible ? mark.implicitWidth + row.spacing : 0) + label.implicitWidth + Theme.px(14)
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
     implicitHeight: Theme.px(21)
     radius: height / 2
     color: area.containsMouse && link ? Theme.hover : Theme.raised
@@ -45,7 +45,7 @@ Rectangle {
         }
     }
     HoverHandler { id: over; enabled: label.truncated }
-    UTip { visible: over.hovered; text: chip.text }
+    Loader { active: over.hovered; sourceComponent: UTip { visible: true; text: chip.text } }
     UArea {
         id: area
         anchors.fill: parent

@@ -10,8 +10,8 @@ Rectangle {
     signal picked(string value)
     property real line: Theme.px(24) ///< the height of an option
     readonly property Flow flow: parent as Flow
-    readonly property real whole: { let sum = 4; for (let k = 0; k < repeater.count; ++k) sum += repeater.itemAt(k)?.width ?? 0; return Math.ceil(sum); }
-    implicitWidth: flow && flow.width > 0 ? Math.min(whole, flow.width) : whole
+    readonly property real wanted: { let sum = 4; for (let k = 0; k < repeater.count; ++k) sum += repeater.itemAt(k)?.width ?? 0; return Math.ceil(sum); }
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
     implicitHeight: (repeater.count > 0 ? repeater.itemAt(repeater.count - 1)?.y ?? 0 : 0) + line + 4
     radius: 6
     color: Theme.window

@@ -51,6 +51,8 @@ struct Look {
       const QRectF letters = lettersOf(item);
       if (letters.width() < 1)
         cut << here + " \"" + text.left(60) + "\" has no room left";
+      else if (item->property("elide").toInt() == Qt::ElideRight && letters.width() > item->width() + 2)
+        cut << here + " \"" + text.left(60) + "\" is wider than its room, which is too small for dots";
       else
         expectInside(room, letters, here + " \"" + text.left(60) + '"');
     }
