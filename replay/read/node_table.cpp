@@ -4,10 +4,10 @@
 
 #include "engine/base/error.h"
 #include "replay/read/block_kinds.h"
+#include "replay/read/interrupt.h"
 #include "replay/schema/leb128.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 
@@ -97,7 +97,7 @@ NodeTable::Page& NodeTable::load(NodeId number) {
       loadRows(page, base);
   } catch (const Error&) {
     // What was stopped is read on when it is asked for again; what is damaged stays damaged.
-    page.stale = sqlite3_errcode(db_.handle()) == SQLITE_INTERRUPT;
+    page.stale = wasStopped(db_);
     throw;
   }
   return page;

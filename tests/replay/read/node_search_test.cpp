@@ -46,6 +46,9 @@ TEST_CASE("a reading that was stopped anywhere is done again, and nothing is cal
     UOp root = randomGraph(7, 80);
     ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
     graphRewrite(graphRewrite(root, shrinking(), {.name = "up"}), nesting(), {.name = "nest"});
+    for (const char* line : {"one", "two"})
+      Observer::current()->onArtifact(
+          {.kind = "source", .text = std::string("void r_4() {\n  a[1] = 2; // ") + line + "\n}\n"});
   });
   const auto all = [](Trace& trace) {
     std::string out;
@@ -53,6 +56,8 @@ TEST_CASE("a reading that was stopped anywhere is done again, and nothing is cal
       for (const PassInfo& pass : trace.passes(scope.id))
         for (const StepInfo& step : trace.steps(pass.id))
           out += std::to_string(step.before) + trace.rule(step.rule).name + ' ';
+    for (const ScopeInfo& scope : trace.scopes())
+      for (const ArtifactInfo& text : trace.artifacts(scope.id)) out += trace.artifactText(text.id);
     for (NodeId node = 1; node <= static_cast<NodeId>(trace.nodes().count()); ++node) {
       const NodeFields n = trace.nodes().fields(node);
       out += std::to_string(int(n.op)) + ' ' + std::to_string(n.src.size()) + ' ';
