@@ -11,8 +11,28 @@ Item {
     property bool showLegend: false
     property bool searching: false
     // A search covers the whole pass, so nodes that only the map shows would not be found.
-    function search() { if (Tools.graph.levels.length > 0) Tools.graph.groupBy = "nothing"; if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
-    function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
+    // Escape gives the view back, unless a node was gone to that it would not show.
+    property var before: null
+    function search() {
+        if (!searching) before = { group: Tools.graph.groupBy, alone: Session.stepAlone };
+        if (Tools.graph.levels.length > 0) Tools.graph.groupBy = "nothing";
+        if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false;
+        searching = true;
+        field.forceActiveFocus();
+        field.selectAll();
+    }
+    function endSearch() {
+        const gone = Session.graph.foundIndex >= 0;
+        searching = false;
+        field.text = "";
+        Session.graph.search("");
+        if (before !== null && !gone) {
+            Tools.graph.groupBy = before.group;
+            Session.stepAlone = before.alone;
+        }
+        before = null;
+        canvas.forceActiveFocus();
+    }
 
     // The node clicked on the map; it is shown once the layout of the pass has arrived.
     property real wanted: -1
