@@ -23,4 +23,8 @@ Interrupt::~Interrupt() {
   sqlite3_progress_handler(trace_.database().handle(), 0, nullptr, nullptr);
 }
 
+bool wasStopped(const Database& db) {
+  return sqlite3_errcode(db.handle()) == SQLITE_INTERRUPT;
+}
+
 } // namespace uopscope

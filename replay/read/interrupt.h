@@ -22,4 +22,7 @@ private:
   std::function<bool()> stop_;
 };
 
+/// Whether the last reading ended because it was stopped: what it left behind is no answer, and is read again.
+bool wasStopped(const Database& db);
+
 } // namespace uopscope

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "replay/read/block_kinds.h"
+#include "replay/read/interrupt.h"
 #include "replay/schema/leb128.h"
 
 #include <fmt/format.h>
@@ -89,10 +90,16 @@ NodeTable::Page& NodeTable::load(NodeId number) {
   NodeId base = number * kPage;
   selectNodes_.reset(); // an error may have cut the last reading short
   selectNodes_.bind(1, int64_t{base + page.filled}).bind(2, int64_t{base + kPage - 1});
-  if (blocks_)
-    loadBlocks(page, base);
-  else
-    loadRows(page, base);
+  try {
+    if (blocks_)
+      loadBlocks(page, base);
+    else
+      loadRows(page, base);
+  } catch (const Error&) {
+    // What was stopped is read on when it is asked for again; what is damaged stays damaged.
+    page.stale = wasStopped(db_);
+    throw;
+  }
   return page;
 }
 

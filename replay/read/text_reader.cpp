@@ -43,23 +43,21 @@ TextReader::TextReader(const Database& db)
       selectProgram_(db.prepare("SELECT nodes FROM program WHERE kernel = ?")) {}
 
 const std::vector<std::string>& TextReader::form(int64_t id) {
-  auto [it, fresh] = forms_.try_emplace(id);
-  if (!fresh) return it->second;
+  if (const auto it = forms_.find(id); it != forms_.end()) return it->second;
+  std::vector<std::string> parts; // kept once all of it was read: a reading may be stopped
   for (selectForm_.bind(1, id); selectForm_.step();)
-    kept_ += it->second.emplace_back(selectForm_.text(0)).size() + 32;
-  selectForm_.reset();
-  return it->second;
+    kept_ += parts.emplace_back(selectForm_.text(0)).size() + 32;
+  return forms_[id] = std::move(parts);
 }
 
 const TextReader::Repeat& TextReader::repeat(int64_t id) {
-  auto [it, fresh] = repeats_.try_emplace(id);
-  if (!fresh) return it->second;
+  if (const auto it = repeats_.find(id); it != repeats_.end()) return it->second;
+  Repeat again;
   for (selectRepeat_.bind(1, id); selectRepeat_.step(); kept_ += 16) {
-    it->second.form = selectRepeat_.integer(0);
-    it->second.numbers.push_back(selectRepeat_.integer(1));
+    again.form = selectRepeat_.integer(0);
+    again.numbers.push_back(selectRepeat_.integer(1));
   }
-  selectRepeat_.reset();
-  return it->second;
+  return repeats_[id] = std::move(again);
 }
 
 std::optional<std::string> TextReader::text(int64_t id) {

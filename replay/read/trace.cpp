@@ -2,6 +2,7 @@
 // per page.
 #include "replay/read/trace.h"
 
+#include "replay/read/interrupt.h"
 #include "replay/read/names.h"
 #include "replay/read/sql_tables.h"
 #include "replay/schema/printable.h"
@@ -201,56 +202,61 @@ std::vector<ScopeId> Trace::childrenOf(ScopeId id) const {
 }
 
 const std::vector<PassInfo>& Trace::passes(ScopeId scopeId) {
-  auto [it, fresh] = passes_.try_emplace(scopeId);
-  if (!fresh) return it->second;
-  std::vector<PassInfo>& out = it->second;
+  if (const auto it = passes_.find(scopeId); it != passes_.end()) return it->second;
+  // A statement that ends with the block would hide how the reading ended.
   std::unordered_map<int64_t, size_t> at;
   Statement s = db_.prepare(std::string(kPassColumns) +
                             (scopeId ? "WHERE scope = ? ORDER BY id" : "WHERE scope IS NULL ORDER BY id"));
   if (scopeId) s.bind(1, scopeId);
-  while (s.step()) {
-    PassInfo p;
-    p.id = s.integer(0);
-    p.parent = s.integer(1);
-    p.scope = s.integer(2);
-    p.parentSteps = s.integer(3);
-    p.name = string(s.integer(4));
-    if (p.name.empty()) p.name = "rewrite";
-    p.at = fileLine(s.integer(5), s.integer(6));
-    p.root = nodeIdOf(s, 7);
-    p.endRoot = nodeIdOf(s, 8);
-    p.firstStep = s.integer(9);
-    p.lastStep = s.isNull(10) ? INT64_MAX : s.integer(10);
-    p.steps = s.isNull(11) ? -1 : s.integer(11);
-    if (!s.isNull(12))
-      p.outcome = s.text(12) == "failed"    ? PassOutcome::Failed
-                  : s.text(12) == "stopped" ? PassOutcome::Stopped
-                                            : PassOutcome::Done;
-    p.message = string(s.integer(13));
-    p.beginNs = s.integer(14);
-    if (!s.isNull(15)) p.endNs = s.integer(15);
-    if (p.parent >= p.id) // a walk down from a pass would go in a circle
-      throw Error(
-          ErrorKind::File,
-          fmt::format("{}: pass {} is said to run inside pass {}, which began later; the file is damaged",
-                      path(), p.id, p.parent));
-    if (auto parent = at.find(p.parent); parent != at.end()) p.depth = out[parent->second].depth + 1;
-    if (p.depth > kDeepest)
-      throw Error(ErrorKind::File,
-                  fmt::format("{}: pass {} is nested {} deep, at most {} are read; the file is damaged",
-                              path(), p.id, p.depth, kDeepest));
-    at[p.id] = out.size();
-    out.push_back(std::move(p));
-  }
   Statement count = db_.prepare("SELECT count(*) FROM step WHERE id >= ? AND pass = ?");
-  for (size_t k = out.size(); k-- > 0;) {
-    if (out[k].steps < 0) {
-      count.bind(1, out[k].firstStep).bind(2, out[k].id);
-      out[k].steps = count.step() ? count.integer(0) : 0;
-      count.reset();
+  std::vector<PassInfo>& out = passes_[scopeId];
+  try {
+    while (s.step()) {
+      PassInfo p;
+      p.id = s.integer(0);
+      p.parent = s.integer(1);
+      p.scope = s.integer(2);
+      p.parentSteps = s.integer(3);
+      p.name = string(s.integer(4));
+      if (p.name.empty()) p.name = "rewrite";
+      p.at = fileLine(s.integer(5), s.integer(6));
+      p.root = nodeIdOf(s, 7);
+      p.endRoot = nodeIdOf(s, 8);
+      p.firstStep = s.integer(9);
+      p.lastStep = s.isNull(10) ? INT64_MAX : s.integer(10);
+      p.steps = s.isNull(11) ? -1 : s.integer(11);
+      if (!s.isNull(12))
+        p.outcome = s.text(12) == "failed"    ? PassOutcome::Failed
+                    : s.text(12) == "stopped" ? PassOutcome::Stopped
+                                              : PassOutcome::Done;
+      p.message = string(s.integer(13));
+      p.beginNs = s.integer(14);
+      if (!s.isNull(15)) p.endNs = s.integer(15);
+      if (p.parent >= p.id) // a walk down from a pass would go in a circle
+        throw Error(
+            ErrorKind::File,
+            fmt::format("{}: pass {} is said to run inside pass {}, which began later; the file is damaged",
+                        path(), p.id, p.parent));
+      if (auto parent = at.find(p.parent); parent != at.end()) p.depth = out[parent->second].depth + 1;
+      if (p.depth > kDeepest)
+        throw Error(ErrorKind::File,
+                    fmt::format("{}: pass {} is nested {} deep, at most {} are read; the file is damaged",
+                                path(), p.id, p.depth, kDeepest));
+      at[p.id] = out.size();
+      out.push_back(std::move(p));
     }
-    if (auto parent = at.find(out[k].parent); parent != at.end() && parent->second < k)
-      out[parent->second].nestedSteps += out[k].steps + out[k].nestedSteps;
+    for (size_t k = out.size(); k-- > 0;) {
+      if (out[k].steps < 0) {
+        count.bind(1, out[k].firstStep).bind(2, out[k].id);
+        out[k].steps = count.step() ? count.integer(0) : 0;
+        count.reset();
+      }
+      if (auto parent = at.find(out[k].parent); parent != at.end() && parent->second < k)
+        out[parent->second].nestedSteps += out[k].steps + out[k].nestedSteps;
+    }
+  } catch (const Error&) {
+    if (wasStopped(db_)) passes_.erase(scopeId);
+    throw;
   }
   return out;
 }
@@ -304,11 +310,16 @@ std::vector<NodeId> Trace::gates(PassId pass, std::vector<StepId>* since) {
 }
 
 const std::vector<RuleInfo>& Trace::rules() {
-  if (rules_.empty())
-    for (Statement s = db_.prepare("SELECT id, name, file, line, text, pattern FROM rule ORDER BY id");
-         s.step();)
+  if (!rules_.empty()) return rules_;
+  Statement s = db_.prepare("SELECT id, name, file, line, text, pattern FROM rule ORDER BY id");
+  try {
+    while (s.step())
       rules_.push_back({s.integer(0), printable(s.text(1)), fileLine(s.integer(2), s.integer(3)),
                         printable(s.text(4)), printable(s.text(5))});
+  } catch (const Error&) {
+    if (wasStopped(db_)) rules_.clear();
+    throw;
+  }
   return rules_;
 }
 

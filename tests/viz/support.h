@@ -113,6 +113,26 @@ inline QString compiledTrace() {
   return path;
 }
 
+/// One small kernel of integers on the CPU: a product and a sum by rules of their own.
+inline QString productTrace() {
+  static const TempTrace file;
+  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
+    const Tensor a = Tensor::empty({96}, TensorOptions{cpu.device, dtypes::int32}).realize();
+    (a * 8 + 1).realize();
+  });
+  return path;
+}
+
+/// A kernel of the CPU with a tile that has alternatives.
+inline QString tiledTrace() {
+  static const TempTrace file;
+  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
+    const Tensor a = Tensor::empty({64, 48}, cpu).realize(), b = Tensor::empty({48, 256}, cpu).realize();
+    a.matmul(b).relu().realize();
+  });
+  return path;
+}
+
 /// Passes over small expressions by the rules of tests/replay/support.h.
 inline QString expressionTrace() {
   static const TempTrace file;

@@ -29,6 +29,6 @@ ColumnLayout {
     ULabel { visible: Tools.checker.survey.length > 0; text: Tools.checker.survey; wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true; Layout.leftMargin: Theme.px(14); Layout.rightMargin: Theme.px(14); Layout.bottomMargin: Theme.px(8) }
     Repeater {
         model: Tools.checker.faults
-        UChip { required property var modelData; Layout.leftMargin: Theme.px(14); Layout.bottomMargin: Theme.px(4); sign: "✗"; tone: Theme.error; link: true; text: qsTr("%1: %2 → %3").arg(modelData.rule).arg(modelData.before).arg(modelData.after); onClicked: Session.goToTraceStep(modelData.step) }
+        UChip { required property var modelData; Layout.leftMargin: Theme.px(14); Layout.maximumWidth: parent.width - Theme.px(28); Layout.fillWidth: true; Layout.bottomMargin: Theme.px(4); sign: "✗"; tone: Theme.error; link: true; text: qsTr("%1: %2 → %3").arg(modelData.rule).arg(modelData.before).arg(modelData.after); onClicked: Session.goToTraceStep(modelData.step) }
     }
 }

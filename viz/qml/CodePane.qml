@@ -36,14 +36,15 @@ Rectangle {
         Rectangle {
             visible: pane.model.lineCount > 0
             Layout.fillWidth: true
-            implicitHeight: Theme.px(38)
+            implicitHeight: tools.implicitHeight + Theme.px(10)
             color: Theme.panel
-            RowLayout {
-                anchors.fill: parent
-                anchors.leftMargin: Theme.px(14)
-                anchors.rightMargin: Theme.px(8)
-                ULabel { text: pane.what; color: Theme.textMuted; font.pixelSize: Theme.small }
-                ULabel { text: qsTr("%1 lines").arg(pane.model.lineCount); color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
+            ToolLine {
+                id: tools
+                x: Theme.px(14)
+                y: Theme.px(5)
+                width: parent.width - Theme.px(22)
+                text: pane.what
+                detail: qsTr("%1 lines").arg(pane.model.lineCount)
                 UField {
                     id: field
                     visible: pane.searching

@@ -23,6 +23,8 @@ Column {
             Icon { name: section.open ? "down" : "right"; width: Theme.px(12); height: width; color: Theme.textFaint; anchors.verticalCenter: parent.verticalCenter }
             Text {
                 textFormat: Text.PlainText
+                elide: Text.ElideRight
+                width: Math.min(implicitWidth, section.width - Theme.px(36) - (more.text.length > 0 ? more.implicitWidth + Theme.px(6) : 0))
                 text: section.title.toUpperCase()
                 color: Theme.textMuted
                 font.family: Theme.sans
@@ -31,7 +33,7 @@ Column {
                 font.letterSpacing: 0.9
                 anchors.verticalCenter: parent.verticalCenter
             }
-            ULabel { text: section.detail; color: Theme.textFaint; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
+            ULabel { id: more; text: section.detail; color: Theme.textFaint; font.pixelSize: Theme.small; anchors.verticalCenter: parent.verticalCenter }
         }
         UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: section.title; Accessible.checkable: true; Accessible.checked: section.open; onClicked: section.open = !section.open }
     }

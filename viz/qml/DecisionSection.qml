@@ -39,7 +39,8 @@ DSection {
                         RowLayout {
                             spacing: Theme.px(8)
                             Layout.alignment: Qt.AlignRight
-                            ULabel { text: bar.modelData.more; color: Theme.textFaint; font.pixelSize: Theme.small }
+                            Layout.fillWidth: parent.columns === 1
+                            ULabel { text: bar.modelData.more; color: Theme.textFaint; font.pixelSize: Theme.small; horizontalAlignment: Text.AlignRight; Layout.fillWidth: true }
                             UChip { objectName: "decisionFlip" + bar.modelData.number; visible: bar.flips; text: qsTr("try"); link: true; onClicked: Tools.whatIf.alternative(bar.modelData.number) }
                             ULabel { text: bar.modelData.price; mono: true; color: bar.modelData.chosen ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
                         }

@@ -1,6 +1,7 @@
 // The canvas with the controls over it: search, tools, legend, overview, and the step's changes in numbers.
 import QtQuick
 import QtQuick.Layouts
+import QtQuick.Controls.Basic
 import uopscope.core
 
 Item {
@@ -10,8 +11,28 @@ Item {
     property bool showLegend: false
     property bool searching: false
     // A search covers the whole pass, so nodes that only the map shows would not be found.
-    function search() { if (Tools.graph.levels.length > 0) Tools.graph.groupBy = "nothing"; if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false; searching = true; field.forceActiveFocus(); field.selectAll(); }
-    function endSearch() { searching = false; field.text = ""; Session.graph.search(""); canvas.forceActiveFocus(); }
+    // Escape gives the view back, unless a node was gone to that it would not show.
+    property var before: null
+    function search() {
+        if (!searching) before = { group: Tools.graph.groupBy, alone: Session.stepAlone };
+        if (Tools.graph.levels.length > 0) Tools.graph.groupBy = "nothing";
+        if (Session.graph.elsewhere + Session.graph.foldedExpressions + Session.graph.groups > 0) Session.stepAlone = false;
+        searching = true;
+        field.forceActiveFocus();
+        field.selectAll();
+    }
+    function endSearch() {
+        const gone = Session.graph.foundIndex >= 0;
+        searching = false;
+        field.text = "";
+        Session.graph.search("");
+        if (before !== null && !gone) {
+            Tools.graph.groupBy = before.group;
+            Session.stepAlone = before.alone;
+        }
+        before = null;
+        canvas.forceActiveFocus();
+    }
 
     // The node clicked on the map; it is shown once the layout of the pass has arrived.
     property real wanted: -1
@@ -24,6 +45,7 @@ Item {
             Qt.callLater(() => canvas.focusNode(node));
         }
     }
+    readonly property bool low: height < Theme.px(380) ///< controls may not take the room of the graph
     readonly property real larger: Theme.presenting ? 1.6 : 1
     // The map stands beside the picture, not over its nodes, wherever not all of the graph can be read at once.
     readonly property real mapWidth: Math.min(Theme.px(200), width * 0.3)
@@ -82,7 +104,7 @@ Item {
         visible: pane.searching
         x: Theme.px(12)
         y: bar.height + Theme.px(8)
-        width: Theme.px(430)
+        width: Math.min(Theme.px(430), canvas.width - Theme.px(16))
         height: Theme.px(40)
         radius: 8
         color: Theme.raised
@@ -114,70 +136,83 @@ Item {
     Rectangle {
         id: bar
         readonly property bool narrow: colours.wholeWidth + groups.wholeWidth + layouts.wholeWidth + Theme.px(28) > width
-        readonly property bool stacked: pickers.width + tools.width + Theme.px(24) > width
+        readonly property real together: colours.wanted + groups.wanted + layouts.wanted + 2 * pickers.spacing + tools.whole + Theme.px(24)
+        readonly property bool stacked: together > width && !pane.low
         width: parent.width
-        height: visible ? Theme.px(stacked ? 70 : 36) : 0
+        height: visible ? (stacked ? tools.y + tools.height : Math.max(pickers.height, tools.height) + pickers.y) + Theme.px(4) : 0
         visible: !Theme.presenting
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
-        Row {
-            id: pickers
-            x: Theme.px(8)
-            y: Theme.px(4)
-            spacing: Theme.px(6)
-            UPicker {
-                id: colours
-                objectName: "colourPicker"
-                label: qsTr("Colour")
-                brief: bar.narrow
-                value: Session.graph.colourBy
-                options: Tools.graph.colourings
-                onPicked: value => Session.graph.colourBy = value
+        Flickable {
+            id: line
+            anchors.fill: parent
+            contentWidth: pane.low ? Math.max(width, bar.together) : width
+            flickableDirection: Flickable.HorizontalFlick
+            boundsBehavior: Flickable.StopAtBounds
+            interactive: contentWidth > width
+            clip: true
+            Flow {
+                id: pickers
+                x: Theme.px(8)
+                y: Theme.px(4)
+                width: line.contentWidth - Theme.px(16)
+                spacing: Theme.px(6)
+                UPicker {
+                    id: colours
+                    objectName: "colourPicker"
+                    label: qsTr("Colour")
+                    brief: bar.narrow
+                    value: Session.graph.colourBy
+                    options: Tools.graph.colourings
+                    onPicked: value => Session.graph.colourBy = value
+                }
+                UPicker {
+                    id: groups
+                    objectName: "groupPicker"
+                    label: qsTr("Collapse")
+                    brief: bar.narrow
+                    value: Tools.graph.groupBy
+                    options: Tools.graph.groupings
+                    onPicked: value => Tools.graph.groupBy = value
+                }
+                UPicker {
+                    id: layouts
+                    objectName: "layoutPicker"
+                    label: qsTr("Layout")
+                    brief: bar.narrow
+                    value: Session.layoutBy
+                    options: [{ value: "layered", text: qsTr("by ranks") }, { value: "dot", text: qsTr("Graphviz dot") }]
+                    onPicked: value => Session.layoutBy = value
+                }
             }
-            UPicker {
-                id: groups
-                objectName: "groupPicker"
-                label: qsTr("Collapse")
-                brief: bar.narrow
-                value: Tools.graph.groupBy
-                options: Tools.graph.groupings
-                onPicked: value => Tools.graph.groupBy = value
+            Flow {
+                id: tools
+                readonly property real whole: { let sum = 0; for (let k = 0; k < children.length; ++k) sum += (children[k]?.wanted ?? children[k]?.width ?? 0) + spacing; return sum; }
+                x: bar.stacked ? Theme.px(8) : line.contentWidth - width - Theme.px(8)
+                y: bar.stacked ? pickers.y + pickers.height + Theme.px(4) : pickers.y
+                width: Math.min(whole, line.contentWidth - Theme.px(16))
+                spacing: 2
+                UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
+                UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }
+                ULabel {
+                    width: Theme.px(44)
+                    height: Theme.px(28)
+                    horizontalAlignment: Text.AlignHCenter
+                    text: Math.round(canvas.zoom * 100) + " %"
+                    color: Theme.textMuted
+                    font.pixelSize: Theme.small
+                    UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: qsTr("Zoom %1, to actual size").arg(parent.text); onClicked: canvas.resetZoom() }
+                }
+                UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
+                Item { width: 1; height: Theme.px(28); Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter } }
+                UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
+                UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants, hubs and short expressions written into labels, lanes in one box (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
+                UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
+                UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
+                UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
+                UButton { objectName: "toggleNumbers"; icon16: "number"; on: Tools.values.on; tip: qsTr("Numbers on the nodes (Y)"); onClicked: Tools.values.on = !Tools.values.on }
+                UButton { objectName: "toggleLegend"; icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
             }
-            UPicker {
-                id: layouts
-                objectName: "layoutPicker"
-                label: qsTr("Layout")
-                brief: bar.narrow
-                value: Session.layoutBy
-                options: [{ value: "layered", text: qsTr("by ranks") }, { value: "dot", text: qsTr("Graphviz dot") }]
-                onPicked: value => Session.layoutBy = value
-            }
-        }
-        Row {
-            id: tools
-            x: bar.stacked ? Theme.px(8) : parent.width - width - Theme.px(8)
-            y: Theme.px(bar.stacked ? 38 : 4)
-            spacing: 2
-            UButton { icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
-            UButton { icon16: "minus"; tip: qsTr("Farther (−)"); onClicked: canvas.zoomBy(1 / 1.35) }
-            ULabel {
-                width: Theme.px(44)
-                height: Theme.px(28)
-                horizontalAlignment: Text.AlignHCenter
-                text: Math.round(canvas.zoom * 100) + " %"
-                color: Theme.textMuted
-                font.pixelSize: Theme.small
-                UArea { anchors.fill: parent; cursorShape: Qt.PointingHandCursor; name: qsTr("Zoom %1, to actual size").arg(parent.text); onClicked: canvas.resetZoom() }
-            }
-            UButton { icon16: "plus"; tip: qsTr("Closer (+)"); onClicked: canvas.zoomBy(1.35) }
-            Rectangle { width: 1; height: Theme.px(18); color: Theme.line; anchors.verticalCenter: parent.verticalCenter }
-            UButton { icon16: "target"; on: canvas.follow; tip: qsTr("Follow the changes while stepping (L)"); onClicked: canvas.follow = !canvas.follow }
-            UButton { objectName: "toggleFold"; icon16: "fold"; on: Session.foldLabels; tip: qsTr("Constants, hubs and short expressions written into labels, lanes in one box (C)"); onClicked: Session.foldLabels = !Session.foldLabels }
-            UButton { objectName: "stepAlone"; icon16: "compact"; on: Session.stepAlone; tip: qsTr("What the step changes and its neighbourhood, or the whole pass (Z)"); onClicked: Session.stepAlone = !Session.stepAlone }
-            UButton { objectName: "toggleTurn"; icon16: "turn"; on: Session.leftToRight; tip: qsTr("Left to right (R)"); onClicked: Session.leftToRight = !Session.leftToRight }
-            UButton { icon16: "map"; on: pane.showMap; tip: qsTr("Overview (M)"); onClicked: pane.showMap = !pane.showMap }
-            UButton { objectName: "toggleNumbers"; icon16: "number"; on: Tools.values.on; tip: qsTr("Numbers on the nodes (Y)"); onClicked: Tools.values.on = !Tools.values.on }
-            UButton { objectName: "toggleLegend"; icon16: "legend"; on: pane.showLegend; tip: qsTr("Legend (Shift L)"); onClicked: pane.showLegend = !pane.showLegend }
         }
     }
     ValueBar {
@@ -227,48 +262,56 @@ Item {
         anchors.top: parent.top
         anchors.topMargin: bar.height + numbers.height + crumbs.height + Theme.px(8)
         anchors.rightMargin: Theme.px(12)
-        width: Theme.px(268)
-        height: legend.height + Theme.px(24)
+        width: Math.min(Theme.px(268), canvas.width - Theme.px(16))
+        height: Math.min(legend.height + Theme.px(24), canvas.height - Theme.px(16))
         radius: 8
         color: Theme.raised
         border.color: Theme.line
-        Column {
-            id: legend
-            x: Theme.px(14)
-            y: Theme.px(12)
-            width: parent.width - Theme.px(28)
-            spacing: Theme.px(6)
-            Repeater {
-                model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
-                Row {
-                    id: sign
-                    required property var modelData
-                    spacing: Theme.px(8)
-                    Rectangle {
-                        width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
-                        Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+        Flickable {
+            anchors.fill: parent
+            anchors.margins: Theme.px(12)
+            contentHeight: legend.height
+            interactive: contentHeight > height
+            boundsBehavior: Flickable.StopAtBounds
+            clip: true
+            ScrollBar.vertical: UScrollBar {}
+            Column {
+                id: legend
+                x: Theme.px(2)
+                width: parent.width - Theme.px(4)
+                spacing: Theme.px(6)
+                Repeater {
+                    model: [["+", qsTr("added by the step"), Theme.added], ["−", qsTr("removed: dashed, struck through"), Theme.removed], ["~", qsTr("rebuilt: a source changed"), Theme.modified]]
+                    Row {
+                        id: sign
+                        required property var modelData
+                        spacing: Theme.px(8)
+                        Rectangle {
+                            width: Theme.px(18); height: width; radius: width / 2; color: sign.modelData[2]
+                            Text { anchors.centerIn: parent; text: sign.modelData[0]; color: Theme.dark ? "#10131a" : "white"; font.bold: true; font.pixelSize: Theme.px(12) }
+                        }
+                        ULabel { text: parent.modelData[1]; width: legend.width - Theme.px(26); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                     }
-                    ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted; anchors.verticalCenter: parent.verticalCenter }
                 }
-            }
-            Rectangle { width: parent.width; height: 1; color: Theme.line }
-            Repeater {
-                model: Session.graph.legend
-                Row {
-                    required property var modelData
-                    spacing: Theme.px(8)
-                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.tintColour(parent.modelData.colour, Session.graph.legendOrdered); anchors.verticalCenter: parent.verticalCenter }
-                    ULabel { text: parent.modelData.text; width: Theme.px(160); font.pixelSize: Theme.small; color: Theme.textMuted }
-                    ULabel { text: parent.modelData.count; font.pixelSize: Theme.small; color: Theme.textFaint }
+                Rectangle { width: parent.width; height: 1; color: Theme.line }
+                Repeater {
+                    model: Session.graph.legend
+                    Row {
+                        required property var modelData
+                        spacing: Theme.px(8)
+                        Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.tintColour(parent.modelData.colour, Session.graph.legendOrdered); anchors.verticalCenter: parent.verticalCenter }
+                        ULabel { text: parent.modelData.text; width: Theme.px(160); font.pixelSize: Theme.small; color: Theme.textMuted }
+                        ULabel { text: parent.modelData.count; font.pixelSize: Theme.small; color: Theme.textFaint }
+                    }
                 }
-            }
-            Repeater {
-                model: Session.graph.colourBy === "op" ? 12 : 0
-                Row {
-                    required property int index
-                    spacing: Theme.px(8)
-                    Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.familyColour(parent.index); anchors.verticalCenter: parent.verticalCenter }
-                    ULabel { text: Theme.familyName(parent.index); font.pixelSize: Theme.small; color: Theme.textMuted }
+                Repeater {
+                    model: Session.graph.colourBy === "op" ? 12 : 0
+                    Row {
+                        required property int index
+                        spacing: Theme.px(8)
+                        Rectangle { width: Theme.px(18); height: Theme.px(12); radius: 3; color: Theme.dark, Theme.familyColour(parent.index); anchors.verticalCenter: parent.verticalCenter }
+                        ULabel { text: Theme.familyName(parent.index); font.pixelSize: Theme.small; color: Theme.textMuted }
+                    }
                 }
             }
         }
@@ -277,34 +320,44 @@ Item {
         id: foot
         anchors.bottom: parent.bottom
         width: parent.width
-        height: chips.height + Theme.px(10)
+        height: rows.height + Theme.px(10)
         color: Theme.panel
         Rectangle { width: parent.width; height: 1; color: Theme.line }
     }
-    Flow {
-        id: chips
+    Flickable { // in a low pane one line, which scrolls
+        id: rows
         anchors.left: parent.left
         anchors.bottom: parent.bottom
         anchors.margins: Theme.px(5)
         anchors.leftMargin: Theme.px(10)
         width: parent.width - Theme.px(20)
-        spacing: Theme.px(6)
-        visible: !Session.graph.empty
-        UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
-        UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed) + (Session.graph.covered > 0 ? qsTr(", %1 of them not drawn").arg(Session.graph.covered) : ""); link: true; onClicked: canvas.showChange() }
-        UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
-        UChip { objectName: "differChip"; visible: Tools.values.on && Tools.values.differing > 0; sign: "✗"; tone: Theme.error; text: Tools.values.differing === 1 ? qsTr("1 number differs") : qsTr("%1 numbers differ").arg(Tools.values.differing); link: true; onClicked: { Tools.values.onlyDiffering = true; Session.tab = "values"; } }
-        UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
-        UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
-        UChip { objectName: "expressionsChip"; visible: Session.graph.foldedExpressions > 0; text: qsTr("%1 expressions in labels").arg(Session.graph.foldedExpressions); link: true; onClicked: Session.foldLabels = false }
-        UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
-        UChip { visible: !Session.foldLabels; text: qsTr("everything drawn"); link: true; onClicked: Session.foldLabels = true }
-        UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
-        UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; readonly property string many: (lanes ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 nodes in %2 groups")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); readonly property string one: (lanes ? qsTr("%1 lanes in one box") : qsTr("%1 nodes in one group")).arg(Session.graph.groupedNodes); text: Session.graph.groups === 1 ? one : many; link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
-        UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
-        UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
-        UChip { objectName: "layoutChip"; visible: Session.graph.layoutNote.length > 0; sign: "!"; tone: Theme.warning; text: qsTr("Layout by ranks: %1").arg(Session.graph.layoutNote); link: true; onClicked: Session.layoutBy = "layered" }
-        UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
+        height: chips.height
+        contentWidth: pane.low ? chips.childrenRect.width : width
+        flickableDirection: Flickable.HorizontalFlick
+        boundsBehavior: Flickable.StopAtBounds
+        interactive: contentWidth > width
+        clip: true
+        Flow {
+            id: chips
+            width: pane.low ? 100000 : rows.width
+            spacing: Theme.px(6)
+            visible: !Session.graph.empty
+            UChip { visible: Session.graph.added > 0; sign: "+"; tone: Theme.added; text: qsTr("%1 added").arg(Session.graph.added); link: true; onClicked: canvas.showChange() }
+            UChip { visible: Session.graph.removed > 0; sign: "−"; tone: Theme.removed; text: qsTr("%1 removed").arg(Session.graph.removed) + (Session.graph.covered > 0 ? qsTr(", %1 of them not drawn").arg(Session.graph.covered) : ""); link: true; onClicked: canvas.showChange() }
+            UChip { visible: Session.graph.changed > 0; sign: "~"; tone: Theme.modified; text: qsTr("%1 rebuilt").arg(Session.graph.changed); link: true; onClicked: canvas.showChange() }
+            UChip { objectName: "differChip"; visible: Tools.values.on && Tools.values.differing > 0; sign: "✗"; tone: Theme.error; text: Tools.values.differing === 1 ? qsTr("1 number differs") : qsTr("%1 numbers differ").arg(Tools.values.differing); link: true; onClicked: { Tools.values.onlyDiffering = true; Session.tab = "values"; } }
+            UChip { text: qsTr("%1 nodes").arg(Session.graph.nodeCount) }
+            UChip { visible: Session.graph.foldedConstants > 0; text: qsTr("%1 constants in labels").arg(Session.graph.foldedConstants); link: true; onClicked: Session.foldLabels = false }
+            UChip { objectName: "expressionsChip"; visible: Session.graph.foldedExpressions > 0; text: qsTr("%1 expressions in labels").arg(Session.graph.foldedExpressions); link: true; onClicked: Session.foldLabels = false }
+            UChip { visible: Session.graph.hiddenEdges > 0; text: qsTr("%1 hub edges in labels").arg(Session.graph.hiddenEdges); link: true; onClicked: Session.foldLabels = false }
+            UChip { visible: !Session.foldLabels; text: qsTr("everything drawn"); link: true; onClicked: Session.foldLabels = true }
+            UChip { objectName: "hiddenChip"; visible: Session.graph.hiddenNodes > 0; sign: "○"; tone: Theme.warning; text: qsTr("%1 nodes hidden").arg(Session.graph.hiddenNodes); link: true; onClicked: Tools.graph.showAll() }
+            UChip { objectName: "groupChip"; visible: Session.graph.groups > 0; sign: "▣"; readonly property bool lanes: Tools.graph.groupBy === "nothing"; readonly property string many: (lanes ? qsTr("%1 lanes in %2 boxes") : qsTr("%1 nodes in %2 groups")).arg(Session.graph.groupedNodes).arg(Session.graph.groups); readonly property string one: (lanes ? qsTr("%1 lanes in one box") : qsTr("%1 nodes in one group")).arg(Session.graph.groupedNodes); text: Session.graph.groups === 1 ? one : many; link: true; onClicked: if (lanes) Session.foldLabels = false; else Tools.graph.groupBy = "nothing" }
+            UChip { objectName: "elsewhereChip"; visible: Session.graph.elsewhere > 0; sign: "○"; text: qsTr("%1 farther away").arg(Session.graph.elsewhere); link: true; onClicked: Session.stepAlone = false }
+            UChip { objectName: "wholeChip"; visible: !Session.stepAlone; text: qsTr("the pass in one layout"); link: true; onClicked: Session.stepAlone = true }
+            UChip { objectName: "layoutChip"; visible: Session.graph.layoutNote.length > 0; sign: "!"; tone: Theme.warning; text: qsTr("Layout by ranks: %1").arg(Session.graph.layoutNote); link: true; onClicked: Session.layoutBy = "layered" }
+            UChip { visible: Session.interval > 1; sign: "Δ"; tone: Theme.accent; text: qsTr("changes of %1 steps").arg(Session.interval); link: true; onClicked: Session.interval = 1 }
+        }
     }
     GraphMap {
         id: map

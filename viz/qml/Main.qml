@@ -278,7 +278,7 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script" && !Tools.editor.editing; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3) }
+                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values", "compare"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3) }
             }
             Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "opening"; sourceComponent: OpeningPage {} }

@@ -72,5 +72,6 @@ UList {
         }
         UButton { icon16: "close"; tip: qsTr("Remove"); anchors.right: parent.right; anchors.rightMargin: Theme.px(5); anchors.verticalCenter: parent.verticalCenter; onClicked: Tools.bookmarks.remove(mark.index) }
     }
-    ULabel { visible: list.count === 0; x: Theme.px(14); y: Theme.px(6); color: Theme.textFaint; text: qsTr("No bookmarks. Ctrl D keeps the present state.") }
+    footer: count === 0 ? none : null
+    Component { id: none; ULabel { width: list.width; leftPadding: Theme.px(14); rightPadding: Theme.px(14); topPadding: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; text: qsTr("No bookmarks. Ctrl D keeps the present state.") } }
 }

@@ -23,8 +23,10 @@ Item {
             font.weight: Font.DemiBold
             font.letterSpacing: 0.9
             elide: Text.ElideRight
-            Layout.fillWidth: header.detail.length === 0
+            visible: text.length > 0
+            Layout.fillWidth: true
             Layout.minimumWidth: 0
+            Layout.maximumWidth: header.detail.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil(implicitWidth)
         }
         ULabel {
             text: header.detail

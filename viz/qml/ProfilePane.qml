@@ -16,17 +16,19 @@ Rectangle {
         return { kinds: window.tables, to: path => Tools.profile.exportTable(mode === "findings" ? "findings" : "comparison", path) };
     }
     onVisibleChanged: if (visible) Tools.profile.load()
-    ColumnLayout {
+    // Anchors, not a layout: the room of the view depends on rows that wrap, and a layout would ask them again and again.
+    Item {
         anchors.fill: parent
-        spacing: 0
         Rectangle {
-            Layout.fillWidth: true
-            implicitHeight: Theme.px(42)
+            id: top
+            width: parent.width
+            height: tools.height + Theme.px(14)
             color: Theme.panel
-            RowLayout {
-                anchors.fill: parent
-                anchors.leftMargin: Theme.px(10)
-                anchors.rightMargin: Theme.px(10)
+            Flow {
+                id: tools
+                x: Theme.px(10)
+                y: Theme.px(7)
+                width: parent.width - Theme.px(20)
                 spacing: Theme.px(8)
                 USegments {
                     objectName: "profileMode"
@@ -41,27 +43,20 @@ Rectangle {
                     value: Tools.profile.what
                     onPicked: value => Tools.profile.what = value
                 }
-                UField { id: find; visible: pane.mode !== "roofline"; objectName: "profileFind"; hint: qsTr("Name"); Layout.fillWidth: true; Layout.minimumWidth: Theme.px(70); Layout.maximumWidth: Theme.px(170) }
-                Row {
-                    // The path back to the root, which itself has none.
-                    visible: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1
-                    Layout.fillWidth: true
-                    clip: true
-                    spacing: Theme.px(4)
-                    Repeater {
-                        model: Tools.profile.way
-                        UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
-                    }
+                UField { id: find; visible: pane.mode !== "roofline"; objectName: "profileFind"; hint: qsTr("Name"); width: Theme.px(150) }
+                Repeater { // the path back to the root, which itself has none
+                    model: (pane.mode === "flame" || pane.mode === "treemap") && Tools.profile.way.length > 1 ? Tools.profile.way : []
+                    UButton { required property var modelData; required property int index; objectName: "profileWay-" + index; text: modelData.name + "  " + modelData.time; onClicked: Tools.profile.root = modelData.node }
                 }
-                Item { Layout.fillWidth: pane.mode !== "flame" && pane.mode !== "treemap" || Tools.profile.way.length < 2 }
                 UButton { visible: pane.mode === "compare"; quiet: false; icon16: "open"; text: qsTr("Another trace…"); onClicked: pane.compareAsked() }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
         Item {
             visible: pane.mode === "flame" || pane.mode === "treemap"
-            Layout.fillWidth: true
-            Layout.fillHeight: true
+            anchors.top: top.bottom
+            anchors.bottom: foot.top
+            width: parent.width
             ProfileView {
                 id: view
                 objectName: "profileView"
@@ -88,15 +83,16 @@ Rectangle {
             UTip { visible: view.hovered >= 0; delay: 250; text: Tools.profile.describe(view.hovered) }
             ULabel { visible: !Tools.profile.ready; anchors.centerIn: parent; text: qsTr("Adding up…"); color: Theme.textMuted }
         }
-        RooflinePane { visible: pane.mode === "roofline" && pane.visible; Layout.fillWidth: true; Layout.fillHeight: true }
+        RooflinePane { visible: pane.mode === "roofline" && pane.visible; anchors.top: top.bottom; anchors.bottom: parent.bottom; width: parent.width }
         UList {
             id: findings
             objectName: "findings"
             name: qsTr("Findings")
             onTaken: index => { const f = model[index]; if (f.step > 0) { Session.tab = "graph"; Session.goToTraceStep(f.step); } else if (f.kind === "unchanged") Session.goToRule(f.rule); else { Session.tab = "stats"; Session.stats.show = "never"; } }
             visible: pane.mode === "findings"
-            Layout.fillWidth: true
-            Layout.fillHeight: true
+            anchors.top: top.bottom
+            anchors.bottom: parent.bottom
+            width: parent.width
             model: Tools.profile.findings.filter(f => find.text.length === 0 || f.title.indexOf(find.text) >= 0)
             delegate: URow {
                 id: fault
@@ -128,8 +124,9 @@ Rectangle {
             objectName: "twoTraces"
             name: qsTr("Rules of two traces")
             visible: pane.mode === "compare"
-            Layout.fillWidth: true
-            Layout.fillHeight: true
+            anchors.top: top.bottom
+            anchors.bottom: parent.bottom
+            width: parent.width
             model: Tools.profile.comparison.filter(f => find.text.length === 0 || f.name.indexOf(find.text) >= 0)
             headerPositioning: ListView.OverlayHeader
             header: Rectangle {
@@ -157,11 +154,13 @@ Rectangle {
                 values: [modelData.name, modelData.delta, modelData.otherNs, modelData.ns, modelData.otherMatches, modelData.matches, modelData.otherAttempts, modelData.attempts]
                 second: modelData.less ? Theme.added : Theme.removed
             }
-            ULabel { visible: two.count === 0; x: Theme.px(16); y: Theme.px(44); color: Theme.textFaint; text: qsTr("Choose another trace: rules are compared by name, biggest change of time first.") }
+            ULabel { visible: two.count === 0; x: Theme.px(16); y: Theme.px(10); width: two.width - 2 * x; wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textFaint; text: qsTr("Choose another trace: rules are compared by name, biggest change of time first.") }
         }
         Rectangle {
-            Layout.fillWidth: true
-            implicitHeight: hint.implicitHeight + Theme.px(10)
+            id: foot
+            anchors.bottom: parent.bottom
+            width: parent.width
+            height: hint.height + Theme.px(10)
             color: Theme.panel
             visible: pane.mode === "flame" || pane.mode === "treemap"
             Flow {
@@ -180,7 +179,10 @@ Rectangle {
                         ULabel { text: parent.modelData[1]; font.pixelSize: Theme.small; color: Theme.textMuted }
                     }
                 }
-                ULabel { width: Math.min(implicitWidth, hint.width); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; text: (view.leftOut > 0 ? qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) : "") + qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
+                ULabel { width: Math.min(implicitWidth, hint.width); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; text: qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
+                // Its room does not depend on the number: the room of the view does, and the number on that.
+                ULabel { opacity: view.leftOut > 0 ? 1 : 0; width: Math.min(most.advanceWidth, hint.width); font.pixelSize: Theme.small; color: Theme.textMuted; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) }
+                TextMetrics { id: most; font.family: Theme.sans; font.pixelSize: Theme.small; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(100000) }
             }
         }
     }

@@ -11,6 +11,7 @@ ColumnLayout {
     property int chosen: -1
     readonly property var roof: Tools.roofline.roof
     readonly property bool narrow: width < Theme.px(760)
+    readonly property bool tight: width < Theme.px(560)
     onVisibleChanged: if (visible) Tools.roofline.load()
     Connections { target: Tools.roofline; function onChanged() { plot.requestPaint(); if (pane.visible && Tools.roofline.count === 0 && !Tools.roofline.busy) Tools.roofline.load(); } }
     Connections { target: Theme; function onChanged() { plot.requestPaint(); } }
@@ -25,7 +26,7 @@ ColumnLayout {
     }
     Item {
         id: area
-        visible: Tools.roofline.count > 0
+        visible: Tools.roofline.count > 0 && pane.height > Theme.px(240) // below that the list alone
         Layout.fillWidth: true
         Layout.preferredHeight: Math.min(Theme.px(300), pane.height * 0.45)
         Layout.margins: Theme.px(12)
@@ -85,7 +86,7 @@ ColumnLayout {
             }
         }
         ULabel { x: area.inset + Theme.px(6); y: Theme.px(10); text: qsTr("GFLOPS"); color: Theme.textFaint; font.pixelSize: Theme.small }
-        ULabel { anchors.right: parent.right; anchors.rightMargin: area.end + Theme.px(4); y: area.height - area.foot - height - Theme.px(2); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
+        ULabel { anchors.right: parent.right; anchors.rightMargin: area.end + Theme.px(4); y: area.height - area.foot - height - Theme.px(2); width: Math.min(implicitWidth, area.width - area.inset - area.end - Theme.px(8)); text: qsTr("FLOP a byte; the line is memory, the dashed one the caches"); color: Theme.textFaint; font.pixelSize: Theme.small }
         Repeater {
             model: Tools.roofline
             Rectangle {
@@ -121,9 +122,9 @@ ColumnLayout {
         Layout.rightMargin: Theme.px(14)
         spacing: Theme.px(8)
         ULabel { text: qsTr("Kernel"); color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
-        Cell { text: qsTr("launches"); color: Theme.textMuted }
+        Cell { visible: !pane.tight; text: qsTr("launches"); color: Theme.textMuted }
         Cell { text: qsTr("fastest"); color: Theme.textMuted }
-        Cell { text: qsTr("predicted"); color: Theme.textMuted }
+        Cell { visible: !pane.tight; text: qsTr("predicted"); color: Theme.textMuted }
         Cell { text: qsTr("of the roof"); color: Theme.textMuted; wide: Theme.px(88) }
         Cell { text: qsTr("bound by"); color: Theme.textMuted; wide: Theme.px(84) }
         Cell { visible: !pane.narrow; text: qsTr("FLOP/byte"); color: Theme.textMuted }
@@ -164,9 +165,9 @@ ColumnLayout {
                 anchors.rightMargin: Theme.px(14)
                 spacing: Theme.px(8)
                 ULabel { text: row.kernel; Layout.fillWidth: true }
-                Cell { text: row.launches }
+                Cell { visible: !pane.tight; text: row.launches }
                 Cell { text: row.time }
-                Cell { text: row.roofTime }
+                Cell { visible: !pane.tight; text: row.roofTime }
                 Cell { text: row.share > 0 ? Math.round(100 * row.share) + " %" : "–"; wide: Theme.px(88); color: row.share >= 0.5 ? Theme.added : row.share > 0 ? Theme.removed : Theme.textMuted }
                 Cell { text: row.bound; wide: Theme.px(84); mono: false }
                 Cell { visible: !pane.narrow; text: row.intensity.toFixed(2) }

@@ -27,28 +27,39 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: tools.implicitHeight + Theme.px(16)
+            implicitHeight: Math.min(tools.implicitHeight + Theme.px(16), Math.max(Theme.px(44), pane.height * 0.4))
             color: Theme.panel
-            Flow {
-                id: tools
-                x: Theme.px(10)
-                y: Theme.px(8)
-                width: parent.width - Theme.px(20)
-                spacing: Theme.px(8)
-                USegments { objectName: "statsGroup"; options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
-                USegments { objectName: "statsRange"; options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
-                USegments { objectName: "statsShow"; options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
-                UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
-                UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
+            Flickable {
+                anchors.fill: parent
+                contentHeight: tools.implicitHeight + Theme.px(16)
+                interactive: contentHeight > height
+                boundsBehavior: Flickable.StopAtBounds
+                clip: true
+                ScrollBar.vertical: UScrollBar {}
+                Flow {
+                    id: tools
+                    x: Theme.px(10)
+                    y: Theme.px(8)
+                    width: parent.width - Theme.px(20)
+                    spacing: Theme.px(8)
+                    USegments { objectName: "statsGroup"; options: [{value: "rule", text: qsTr("Rules")}, {value: "pass", text: qsTr("Passes")}, {value: "op", text: qsTr("Operations")}, {value: "kernel", text: qsTr("Kernels")}]; value: Session.statsGroup; onPicked: v => Session.statsGroup = v }
+                    USegments { objectName: "statsRange"; options: [{value: "trace", text: qsTr("Whole trace")}, {value: "kernel", text: qsTr("This kernel")}, {value: "pass", text: qsTr("This pass")}]; value: Session.statsRange; onPicked: v => Session.statsRange = v }
+                    USegments { objectName: "statsShow"; options: [{value: "all", text: qsTr("All")}, {value: "applied", text: qsTr("Fired")}, {value: "never", text: qsTr("Never fired")}, {value: "faults", text: qsTr("Faults")}]; value: Session.stats.show; onPicked: v => Session.stats.show = v }
+                    UField { id: filter; objectName: "statsFilter"; hint: qsTr("Name, place or source"); width: Theme.px(230); onTextChanged: Session.stats.filter = text; Keys.onEscapePressed: clear() }
+                    UButton { icon16: "copy"; tip: qsTr("Copy as CSV"); onClicked: { clipboard.text = Session.stats.csv(); clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("%1 rows copied as CSV.").arg(Session.stats.shown)); } }
+                }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
-        Item {
+        Flickable { // goes along with the table
             Layout.fillWidth: true
             implicitHeight: Theme.px(32)
             clip: true
+            interactive: false
+            contentWidth: heads.width
+            contentX: table.contentX
             Row {
-                x: -table.contentX
+                id: heads
                 Repeater {
                     model: pane.titles
                     Rectangle {
@@ -74,8 +85,8 @@ Rectangle {
                     }
                 }
             }
-            Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
+        Rectangle { Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TableView {
             id: table
             objectName: "statsTable"
@@ -155,44 +166,60 @@ Rectangle {
         Rectangle {
             visible: pane.chosen >= 0 && pane.info.outcomes !== undefined
             Layout.fillWidth: true
-            implicitHeight: details.implicitHeight + Theme.px(24)
+            Layout.fillHeight: true
+            Layout.minimumHeight: Theme.px(30)
+            Layout.preferredHeight: Layout.maximumHeight
+            Layout.maximumHeight: Math.min(details.implicitHeight + Theme.px(24), pane.height * 0.45)
             color: Theme.panel
             Rectangle { width: parent.width; height: 1; color: Theme.line }
-            ColumnLayout {
-                id: details
-                x: Theme.px(14)
-                y: Theme.px(12)
-                width: parent.width - Theme.px(28)
-                spacing: Theme.px(8)
-                RowLayout {
-                    ULabel { text: pane.info.name || ""; font.weight: Font.DemiBold }
-                    ULabel { text: pane.info.place || ""; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                    UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
-                    UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
-                    UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
-                }
-                ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
-                Row {
-                    id: bar
-                    Layout.fillWidth: true
-                    height: Theme.px(8)
-                    readonly property var tones: [Theme.lineStrong, Theme.textFaint, Theme.modified, Theme.added, Theme.warning]
-                    Repeater {
-                        model: pane.info.outcomes || []
-                        Rectangle { required property var modelData; required property int index; width: details.width * modelData.share; height: bar.height; color: bar.tones[index] }
+            Flickable {
+                anchors.fill: parent
+                anchors.topMargin: 1
+                contentHeight: details.implicitHeight + Theme.px(24)
+                interactive: contentHeight > height
+                boundsBehavior: Flickable.StopAtBounds
+                clip: true
+                ScrollBar.vertical: UScrollBar {}
+                ColumnLayout {
+                    id: details
+                    x: Theme.px(14)
+                    y: Theme.px(12)
+                    width: parent.width - Theme.px(28)
+                    spacing: Theme.px(8)
+                    ToolLine {
+                        Layout.fillWidth: true
+                        text: pane.info.name || ""
+                        detail: pane.info.place || ""
+                        label.color: Theme.text
+                        label.font.pixelSize: Theme.body
+                        label.font.weight: Font.DemiBold
+                        UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
+                        UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
+                        UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
                     }
-                }
-                Flow {
-                    Layout.fillWidth: true
-                    spacing: Theme.px(16)
-                    Repeater {
-                        model: pane.info.outcomes || []
-                        Row {
-                            required property var modelData
-                            required property int index
-                            spacing: Theme.px(6)
-                            Rectangle { width: Theme.px(9); height: width; radius: 2; color: bar.tones[parent.index]; anchors.verticalCenter: parent.verticalCenter }
-                            ULabel { text: parent.modelData.name + "  " + parent.modelData.count + "  (" + (parent.modelData.share * 100).toFixed(1) + " %, " + parent.modelData.time + ")"; font.pixelSize: Theme.small; color: Theme.textMuted }
+                    ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }
+                    Row {
+                        id: bar
+                        Layout.fillWidth: true
+                        height: Theme.px(8)
+                        readonly property var tones: [Theme.lineStrong, Theme.textFaint, Theme.modified, Theme.added, Theme.warning]
+                        Repeater {
+                            model: pane.info.outcomes || []
+                            Rectangle { required property var modelData; required property int index; width: details.width * modelData.share; height: bar.height; color: bar.tones[index] }
+                        }
+                    }
+                    Flow {
+                        Layout.fillWidth: true
+                        spacing: Theme.px(16)
+                        Repeater {
+                            model: pane.info.outcomes || []
+                            Row {
+                                required property var modelData
+                                required property int index
+                                spacing: Theme.px(6)
+                                Rectangle { width: Theme.px(9); height: width; radius: 2; color: bar.tones[parent.index]; anchors.verticalCenter: parent.verticalCenter }
+                                ULabel { text: parent.modelData.name + "  " + parent.modelData.count + "  (" + (parent.modelData.share * 100).toFixed(1) + " %, " + parent.modelData.time + ")"; font.pixelSize: Theme.small; color: Theme.textMuted }
+                            }
                         }
                     }
                 }
@@ -206,6 +233,7 @@ Rectangle {
             ULabel {
                 anchors.verticalCenter: parent.verticalCenter
                 x: Theme.px(14)
+                width: parent.width - 2 * x
                 font.pixelSize: Theme.small
                 color: Theme.textMuted
                 text: qsTr("%1 of %2 rows · %3 fired · %4 attempts, %5 applied (%6) · %7").arg(Session.stats.shown).arg(Session.stats.total).arg(Session.stats.sum.matched).arg(Session.stats.sum.attempts).arg(Session.stats.sum.applied).arg(Session.stats.sum.rate).arg(Session.stats.sum.time)

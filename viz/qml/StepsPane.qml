@@ -21,14 +21,25 @@ Rectangle {
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
-        PaneHeader {
-            title: pane.marks ? qsTr("Marks") : qsTr("Steps")
-            detail: !pane.marks && Session.stepCount > 0 ? Session.passName : ""
+        Item {
             Layout.fillWidth: true
+            implicitHeight: choice.height + Theme.px(10)
+            ULabel {
+                x: Theme.px(12)
+                width: choice.x - x - Theme.px(8)
+                height: parent.height
+                visible: width > Theme.px(30)
+                text: !pane.marks && Session.stepCount > 0 ? Session.passName : ""
+                color: Theme.textFaint
+                font.pixelSize: Theme.small
+            }
             USegments {
+                id: choice
                 objectName: "stepsOrMarks"
-                implicitHeight: Theme.px(24)
-                anchors.verticalCenter: parent.verticalCenter
+                line: Theme.px(20)
+                x: parent.width - width - Theme.px(6)
+                y: Theme.px(5)
+                width: Math.min(wanted, parent.width - Theme.px(12))
                 options: [{value: "steps", text: qsTr("Steps")}, {value: "marks", text: qsTr("Marks %1").arg(Tools.bookmarks.count || "")}]
                 value: pane.marks ? "marks" : "steps"
                 onPicked: value => pane.marks = value === "marks"
@@ -93,6 +104,7 @@ Rectangle {
                     }
                     ULabel { objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
                     ULabel {
+                        visible: row.width > Theme.px(180) || row.fault.length > 0 // the name comes first
                         text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
                         color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
                         font.pixelSize: Theme.px(10.5)

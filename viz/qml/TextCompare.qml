@@ -36,12 +36,15 @@ ListView {
         property color back: "transparent"
         Rectangle { anchors.fill: parent; color: side.back; opacity: 0.12 }
         ULabel { width: Theme.px(44); height: parent.height; horizontalAlignment: Text.AlignRight; text: side.number || ""; color: Theme.textFaint; font.pixelSize: Theme.px(11) }
-        Item {
+        Flickable { // all of them go along with the bar below
             x: Theme.px(54)
             width: parent.width - x
             height: parent.height
             clip: true
-            Text { x: -list.shift; height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(side.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
+            interactive: false
+            contentWidth: code.implicitWidth
+            contentX: list.shift
+            Text { id: code; height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(side.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
         }
     }
     delegate: Item {

@@ -11,7 +11,10 @@ AbstractButton {
     property bool primary: false
     property bool on: false
     implicitHeight: Theme.px(28)
-    implicitWidth: Math.max(Theme.px(28), row.implicitWidth + (text.length > 0 ? Theme.px(20) : Theme.px(10)))
+    readonly property Flow flow: parent as Flow
+    readonly property real around: text.length > 0 ? Theme.px(20) : Theme.px(10)
+    readonly property real wanted: Math.max(Theme.px(28), (sign.visible ? sign.width : 0) + (label.visible ? label.implicitWidth : 0) + (sign.visible && label.visible ? row.spacing : 0) + around)
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
     hoverEnabled: true
     focusPolicy: Qt.TabFocus
     opacity: enabled ? 1 : 0.4
@@ -41,6 +44,7 @@ AbstractButton {
             anchors.centerIn: parent
             spacing: Theme.px(7)
             Icon {
+                id: sign
                 visible: control.icon16.length > 0
                 name: control.icon16
                 width: Theme.px(16)
@@ -49,6 +53,9 @@ AbstractButton {
                 color: control.primary ? Theme.accentText : control.on ? Theme.accent : control.hovered ? Theme.text : Theme.textMuted
             }
             Text {
+                id: label
+                width: Math.max(0, Math.min(implicitWidth, control.width - control.around - (sign.visible ? sign.width + row.spacing : 0)))
+                elide: Text.ElideRight
                 textFormat: Text.PlainText
                 visible: control.text.length > 0
                 text: control.text

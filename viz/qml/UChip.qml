@@ -1,4 +1,5 @@
-// A short fact in a rounded frame: a count with its sign, a kind, a time.
+// A short fact in a rounded frame: a count with its sign, a kind, a time. Where its row is too narrow for it, it ends
+// with dots and tells the whole when pointed at.
 import QtQuick
 import uopscope.core
 
@@ -10,7 +11,9 @@ Rectangle {
     property bool dashed: false
     property bool link: false
     signal clicked()
-    implicitWidth: row.implicitWidth + Theme.px(14)
+    readonly property Flow flow: parent as Flow
+    readonly property real wanted: (mark.visible ? mark.implicitWidth + row.spacing : 0) + label.implicitWidth + Theme.px(14)
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
     implicitHeight: Theme.px(21)
     radius: height / 2
     color: area.containsMouse && link ? Theme.hover : Theme.raised
@@ -20,6 +23,7 @@ Rectangle {
         anchors.centerIn: parent
         spacing: Theme.px(5)
         Text {
+            id: mark
             textFormat: Text.PlainText
             visible: chip.sign.length > 0
             text: chip.sign
@@ -29,14 +33,19 @@ Rectangle {
             font.bold: true
         }
         Text {
+            id: label
             textFormat: Text.PlainText
             text: chip.text
+            width: Math.max(0, Math.min(implicitWidth, chip.width - Theme.px(14) - (mark.visible ? mark.implicitWidth + row.spacing : 0)))
+            elide: Text.ElideRight
             color: chip.link ? Theme.text : Theme.textMuted
             font.family: Theme.sans
             font.pixelSize: Theme.small
             font.underline: chip.link && area.containsMouse
         }
     }
+    HoverHandler { id: over; enabled: label.truncated }
+    Loader { active: over.hovered; sourceComponent: UTip { visible: true; text: chip.text } }
     UArea {
         id: area
         anchors.fill: parent

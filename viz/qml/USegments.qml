@@ -1,4 +1,5 @@
-// A few options side by side, one of them chosen. options: [{value, text}]
+// A few options side by side, one of them chosen. options: [{value, text}]. Where the width is too small they take
+// several lines.
 import QtQuick
 import uopscope.core
 
@@ -7,8 +8,11 @@ Rectangle {
     property var options: []
     property string value: ""
     signal picked(string value)
-    implicitWidth: row.implicitWidth + 4
-    implicitHeight: Theme.px(28)
+    property real line: Theme.px(24) ///< the height of an option
+    readonly property Flow flow: parent as Flow
+    readonly property real wanted: { let sum = 4; for (let k = 0; k < repeater.count; ++k) sum += repeater.itemAt(k)?.width ?? 0; return Math.ceil(sum); }
+    implicitWidth: flow && flow.width > 0 ? Math.min(wanted, flow.width) : wanted
+    implicitHeight: (repeater.count > 0 ? repeater.itemAt(repeater.count - 1)?.y ?? 0 : 0) + line + 4
     radius: 6
     color: Theme.window
     border.color: Theme.line
@@ -18,11 +22,12 @@ Rectangle {
         picked(options[to].value);
         repeater.itemAt(to).take();
     }
-    Row {
+    // Places are sums of widths, known at once: a Flow would tell its height a frame later.
+    Item {
         id: row
         x: 2
         y: 2
-        height: parent.height - 4
+        width: parent.width - 4
         Repeater {
             id: repeater
             model: segments.options
@@ -33,8 +38,13 @@ Rectangle {
                 required property int index
                 function take() { area.forceActiveFocus(); }
                 readonly property bool taken: segments.value === modelData.value
+                readonly property Item before: index > 0 ? repeater.itemAt(index - 1) : null
+                readonly property real end: before ? before.x + before.width : 0
+                readonly property bool fits: end + width <= row.width + 0.5
+                x: fits ? end : 0
+                y: before ? before.y + (fits ? 0 : segments.line) : 0
                 width: label.implicitWidth + Theme.px(18)
-                height: row.height
+                height: segments.line
                 radius: 5
                 color: taken ? Theme.selection : area.containsMouse ? Theme.hover : "transparent"
                 ULabel {

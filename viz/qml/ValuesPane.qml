@@ -9,25 +9,23 @@ Rectangle {
     objectName: "valuesPane"
     color: Theme.canvas
     function exporter(window) { return { kinds: window.tables, to: path => Tools.values.exportTo(path) }; }
-    readonly property real numberWidth: Math.max(Theme.px(110), width * 0.2)
+    readonly property real numberWidth: Math.max(Theme.px(64), width * 0.18)
     readonly property bool throughKernel: Tools.values.ways.length > 0
 
     component Heading: ULabel { color: Theme.textMuted; font.pixelSize: Theme.small }
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
-        ValueBar { Layout.fillWidth: true }
-        RowLayout {
+        ValueBar { most: pane.height * 0.2; Layout.fillWidth: true }
+        ToolLine {
             Layout.fillWidth: true
             Layout.margins: Theme.px(10)
             Layout.leftMargin: Theme.px(14)
-            spacing: Theme.px(8)
-            ULabel {
-                objectName: "valuesVerdict"
-                Layout.fillWidth: true
-                text: Tools.values.problem.length > 0 ? Tools.values.problem : Tools.values.busy ? qsTr("Computing …") : Tools.values.differing === 1 ? qsTr("1 number differs") : Tools.values.differing > 1 ? qsTr("%1 numbers differ").arg(Tools.values.differing) : Session.step > 0 ? qsTr("No number differs here") : ""
-                color: Tools.values.problem.length > 0 || Tools.values.differing > 0 ? Theme.error : Theme.textMuted
-            }
+            least: Theme.px(200)
+            label.objectName: "valuesVerdict"
+            label.color: Tools.values.problem.length > 0 || Tools.values.differing > 0 ? Theme.error : Theme.textMuted
+            label.font.pixelSize: Theme.body
+            text: Tools.values.problem.length > 0 ? Tools.values.problem : Tools.values.busy ? qsTr("Computing …") : Tools.values.differing === 1 ? qsTr("1 number differs") : Tools.values.differing > 1 ? qsTr("%1 numbers differ").arg(Tools.values.differing) : Session.step > 0 ? qsTr("No number differs here") : ""
             UButton { objectName: "valuesOnly"; on: Tools.values.onlyDiffering; quiet: false; text: qsTr("Only those that differ"); onClicked: Tools.values.onlyDiffering = !Tools.values.onlyDiffering }
             UButton { objectName: "valuesOn"; on: Tools.values.on; quiet: false; text: qsTr("On the nodes too"); tip: qsTr("Numbers on the nodes of the graph (Y)"); onClicked: Tools.values.on = !Tools.values.on }
         }
@@ -86,7 +84,10 @@ Rectangle {
             objectName: "valueWays"
             visible: pane.throughKernel
             Layout.fillWidth: true
-            Layout.preferredHeight: Math.min(pane.height * 0.3, Theme.px(44) * count)
+            Layout.fillHeight: true
+            Layout.maximumHeight: Math.min(pane.height * 0.3, Theme.px(44) * count)
+            Layout.preferredHeight: Layout.maximumHeight
+            Layout.minimumHeight: Theme.px(30)
             Layout.bottomMargin: Theme.px(8)
             clip: true
             model: Tools.values.ways

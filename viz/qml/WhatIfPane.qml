@@ -158,21 +158,32 @@ Rectangle {
         CandidatesPane { visible: pane.clouded; Layout.fillWidth: true; Layout.fillHeight: true; Layout.minimumHeight: Theme.px(140) }
         Rectangle { visible: pane.clouded && Tools.whatIf.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TextCompare {
+            id: texts
             objectName: "whatIfText"
             visible: !pane.clouded || Tools.whatIf.count > 0
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Tools.whatIf.lines
-            ULabel {
-                objectName: "whatIfHint"
+            Flickable {
+                parent: texts
                 visible: Tools.whatIf.count === 0
-                anchors.centerIn: parent
-                width: Math.min(parent.width - Theme.px(60), Theme.px(560))
-                horizontalAlignment: Text.AlignHCenter
-                wrapMode: Text.Wrap
-                color: Theme.textMuted
-                text: pane.kernel ? qsTr("Leave out a rule or a step, or give the kernel other Opts: it is compiled again aside, and its code, instructions and times appear here beside those of the kernel as it is.\n\nIn the right-hand pane, a click on an alternative of a decision does the same with that alternative.")
-                                  : qsTr("Go to a kernel first: a schedule is not compiled again.")
+                anchors.fill: parent
+                contentHeight: Math.max(height, hint.implicitHeight + Theme.px(16))
+                interactive: contentHeight > height
+                boundsBehavior: Flickable.StopAtBounds
+                ScrollBar.vertical: UScrollBar {}
+                clip: true
+                ULabel {
+                    id: hint
+                    objectName: "whatIfHint"
+                    anchors.centerIn: parent
+                    width: Math.min(parent.width - Theme.px(60), Theme.px(560))
+                    horizontalAlignment: Text.AlignHCenter
+                    wrapMode: Text.Wrap
+                    color: Theme.textMuted
+                    text: pane.kernel ? qsTr("Leave out a rule or a step, or give the kernel other Opts: it is compiled again aside, and its code, instructions and times appear here beside those of the kernel as it is.\n\nIn the right-hand pane, a click on an alternative of a decision does the same with that alternative.")
+                                      : qsTr("Go to a kernel first: a schedule is not compiled again.")
+                }
             }
         }
     }

@@ -22,12 +22,13 @@ Rectangle {
             Layout.rightMargin: Theme.px(6)
             Layout.preferredHeight: Theme.px(36)
             spacing: Theme.px(8)
-            ULabel { text: qsTr("Why not on %1").arg(Tools.why.about); font.weight: Font.DemiBold }
-            UField { id: filter; objectName: "whyFilter"; hint: qsTr("Rule"); Layout.preferredWidth: Theme.px(220); onAccepted: Tools.why.ask(text) }
-            ULabel { Layout.fillWidth: true; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : Tools.why.count > 0 ? qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) : qsTr("No rule of this pass can be asked: they were made while the script ran (by Python, say), or the trace is of another program.") }
+            ULabel { text: qsTr("Why not on %1").arg(Tools.why.about); font.weight: Font.DemiBold; Layout.fillWidth: true; Layout.maximumWidth: Math.ceil(implicitWidth) }
+            UField { id: filter; objectName: "whyFilter"; hint: qsTr("Rule"); Layout.fillWidth: true; Layout.maximumWidth: Theme.px(220); onAccepted: Tools.why.ask(text) }
+            Item { Layout.fillWidth: true; Layout.preferredWidth: 1 }
             UButton { visible: Tools.why.rule.length > 0; quiet: false; text: qsTr("All rules"); onClicked: Tools.why.ask("") }
             UButton { icon16: "close"; tip: qsTr("Close (W)"); onClicked: Tools.why.open = false }
         }
+        ULabel { visible: text.length > 0; Layout.fillWidth: true; Layout.leftMargin: Theme.px(12); Layout.rightMargin: Theme.px(12); Layout.bottomMargin: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : Tools.why.count === 1 ? qsTr("the rule of this pass that came nearest; click it to draw its pattern") : Tools.why.count > 1 ? qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) : qsTr("No rule of this pass can be asked: they were made while the script ran (by Python, say), or the trace is of another program.") }
         Rectangle {
             visible: Tools.why.rule.length > 0
             Layout.fillWidth: true

@@ -4,6 +4,7 @@
 #include "tests/replay/support.h"
 
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -35,6 +36,58 @@ TEST_CASE("the place of a node is a graph that holds it") {
   // The pass rewrote some nodes again before any graph contained them.
   CHECK(found * 10 > static_cast<int>(count) * 6);
   CHECK_FALSE(placeOf(trace, kFirstViewNode - 1));
+}
+
+TEST_CASE("a reading that was stopped anywhere is done again, and nothing is called damaged") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    UOp root = randomGraph(7, 80);
+    ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
+    graphRewrite(graphRewrite(root, shrinking(), {.name = "up"}), nesting(), {.name = "nest"});
+    for (const char* line : {"one", "two"})
+      Observer::current()->onArtifact(
+          {.kind = "source", .text = std::string("void r_4() {\n  a[1] = 2; // ") + line + "\n}\n"});
+  });
+  const auto all = [](Trace& trace) {
+    std::string out;
+    for (const ScopeInfo& scope : trace.scopes())
+      for (const PassInfo& pass : trace.passes(scope.id))
+        for (const StepInfo& step : trace.steps(pass.id))
+          out += std::to_string(step.before) + trace.rule(step.rule).name + ' ';
+    for (const ScopeInfo& scope : trace.scopes())
+      for (const ArtifactInfo& text : trace.artifacts(scope.id)) out += trace.artifactText(text.id);
+    for (NodeId node = 1; node <= static_cast<NodeId>(trace.nodes().count()); ++node) {
+      const NodeFields n = trace.nodes().fields(node);
+      out += std::to_string(int(n.op)) + ' ' + std::to_string(n.src.size()) + ' ';
+    }
+    return out;
+  };
+  Trace whole(file.path);
+  const std::string expected = all(whole);
+  struct Left {
+    int looks;
+  };
+  int stopped = 0;
+  for (int looks = 1; looks < 4000; looks += looks < 60 ? 1 : looks / 7) {
+    Trace trace(file.path);
+    Left left{looks};
+    // SQLite asks after each step of its machine; the reading ends after `looks` of them.
+    sqlite3_progress_handler(
+        trace.database().handle(), 1, [](void* l) { return --static_cast<Left*>(l)->looks < 0 ? 1 : 0; },
+        &left);
+    try {
+      all(trace);
+    } catch (const Error&) {
+      ++stopped;
+    }
+    sqlite3_progress_handler(trace.database().handle(), 0, nullptr, nullptr);
+    std::string again;
+    CHECK_NOTHROW(again = all(trace));
+    CHECK(again == expected);
+  }
+  CHECK(stopped > 60);
 }
 
 TEST_CASE("a map of nodes says what std::unordered_map says") {

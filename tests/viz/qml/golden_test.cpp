@@ -60,6 +60,35 @@ TEST_CASE("golden: profile, timeline, links and texts of a kept trace") {
   inBothThemes(w, "treemap");
 }
 
+TEST_CASE("golden: panes, a popup and the projector at every size") {
+  QTemporaryDir folder;
+  const QString trace = folder.filePath("kept.uoptrace");
+  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
+  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+  Window w(trace);
+  w.session.setStepAlone(true);
+  for (const QSize size : {QSize(900, 600), QSize(1440, 900), QSize(2560, 1440), QSize(3840, 2160)}) {
+    w.window->resize(size);
+    REQUIRE(waitFor([&] { return w.window->size() == size; }));
+    const QString wide = QStringLiteral("-%1").arg(size.width());
+    const auto look = [&](const char* name) {
+      w.settle();
+      inBothThemes(w, (QLatin1String(name) + wide).toUtf8().constData());
+    };
+    for (const char* tab : {"links", "compare", "stats"}) {
+      w.session.setTab(QLatin1String(tab));
+      look(tab);
+    }
+    w.session.setTab("graph");
+    w.session.trigger("keys");
+    look("keys");
+    w.key(Qt::Key_Escape);
+    w.theme.setPresenting(true);
+    look("presenter");
+    w.theme.setPresenting(false);
+  }
+}
+
 TEST_CASE("golden: the first page") {
   QTemporaryDir samples;
   for (const char* name : {"matmul.py", "softmax.py"}) {

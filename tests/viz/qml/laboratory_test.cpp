@@ -12,15 +12,6 @@ using namespace uopscope::test;
 
 namespace {
 
-QString productTrace() {
-  static const TempTrace file;
-  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
-    const Tensor a = Tensor::empty({96}, TensorOptions{cpu.device, dtypes::int32}).realize();
-    (a * 8 + 1).realize();
-  });
-  return path;
-}
-
 /// A kernel whose candidates were told as a search tells them.
 QString searchedTrace() {
   static const TempTrace file;

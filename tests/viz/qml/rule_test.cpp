@@ -9,15 +9,6 @@ using namespace uopscope::test;
 
 namespace {
 
-QString productTrace() {
-  static const TempTrace file;
-  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
-    const Tensor a = Tensor::empty({64}, TensorOptions{cpu.device, dtypes::int32}).realize();
-    (a * 8 + 1).realize();
-  });
-  return path;
-}
-
 struct Bench : Window {
   RuleModel& rule = *tools.rule();
   explicit Bench(const QString& trace) : Window(trace) {

@@ -62,6 +62,24 @@ TEST_CASE("walk: SQL is typed and run without the mouse") {
   CHECK(w.canvas->hasActiveFocus());
 }
 
+TEST_CASE("walk: Escape ends a search and gives the view back; a node that was gone to stays in view") {
+  Window w(compiledTrace());
+  w.window->resize(1000, 640);
+  w.session.setStepAlone(true);
+  w.settle();
+  REQUIRE(goToPicture(w, 20, [&](const Picture&) { return w.session.graph()->elsewhere() > 0; }));
+  w.key(Qt::Key_Slash);
+  CHECK_FALSE(w.session.stepAlone()); // all of the pass is searched
+  w.type("ADD");
+  w.key(Qt::Key_Escape);
+  CHECK(w.session.stepAlone());
+  w.key(Qt::Key_Slash);
+  w.type("ADD");
+  w.key(Qt::Key_Return);
+  w.key(Qt::Key_Escape);
+  CHECK_FALSE(w.session.stepAlone());
+}
+
 TEST_CASE("walk: a box of lanes is followed by what touches any of them") {
   Window w(compiledTrace());
   w.window->resize(1440, 900);

@@ -11,16 +11,6 @@ using namespace uopscope::test;
 
 namespace {
 
-/// A kernel of the CPU with a tile that has alternatives.
-QString tiledTrace() {
-  static const TempTrace file;
-  static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
-    const Tensor a = Tensor::empty({64, 48}, cpu).realize(), b = Tensor::empty({48, 256}, cpu).realize();
-    a.matmul(b).relu().realize();
-  });
-  return path;
-}
-
 struct Lab : Window {
   WhatIfModel& lab = *tools.whatIf();
   explicit Lab(const QString& trace) : Window(trace) { lab.setProgram(program()); }
