@@ -92,6 +92,7 @@ class Compiler:
 
 class _EngineCompiler(Compiler):
   """Compiles C texts with the system's clang. The engine compiles the kernels of schedules itself, from their programs."""
+  def language(self, src): return "c"
   def __init__(self, device):
     super().__init__("compile_clang")
     self.device = device
@@ -99,12 +100,18 @@ class _EngineCompiler(Compiler):
     import subprocess
     clang = next(filter(None, map(shutil.which, ("clang-19", "clang"))), None)
     if clang is None: raise CompileError("no clang in PATH: install the package clang-19")
-    done = subprocess.run([clang, "-x", "c", "-O2", "-march=native", "-fPIC", "-ffreestanding", "-fno-math-errno", "-nostdlib", "-c", "-", "-o", "-"], input=src.encode(), capture_output=True)
+    flags = ["-ffreestanding", "-fno-math-errno"] if (language := self.language(src)) == "c" else ["-Wno-override-module"]
+    done = subprocess.run([clang, "-x", language, "-O2", "-march=native", "-fPIC", *flags, "-nostdlib", "-c", "-", "-o", "-"], input=src.encode(), capture_output=True)
     if done.returncode: raise CompileError(f"clang does not compile it\n{done.stderr.decode()}\nsource:\n{src}")
     return done.stdout
   def disassemble(self, lib):
     from tinygrad.helpers import cpu_objdump
     cpu_objdump(lib)
+
+@functools.cache
+def _cpu_compiler(llvm):
+  from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
+  return CPULLVMCompiler() if llvm else ClangJITCompiler()
 
 @dataclass(frozen=True)
 class CompilerPair:
@@ -136,7 +143,7 @@ class Compiled:
   @property
   def compiler(self):
     if self._compilers is not None: return (self._compilers.cset[0].compiler or Compiler)()
-    return _EngineCompiler(self.device)
+    return _cpu_compiler(bool(_uopscope.context_get("CPU_LLVM"))) if self.device.split(":")[0] == "CPU" else _EngineCompiler(self.device)
   def synchronize(self): _uopscope.device_synchronize(self.device)
   def finalize(self): pass
   def _at_profile_finalize(self): pass

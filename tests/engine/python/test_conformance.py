@@ -5,7 +5,11 @@ import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
 from tinygrad.codegen.opt import Opt, OptOps
 from tinygrad.uop import Ops
-from tinygrad.uop.ops import AxisType, KernelInfo, python_alu
+from tinygrad.device import CompileError
+from tinygrad.engine.realize import get_program
+from tinygrad.helpers import CPU_LLVM
+from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
+from tinygrad.uop.ops import AxisType, KernelInfo, _substitute, graph_rewrite_map, python_alu
 from check import close, raises, run
 
 def kernels(t): return sum(item.ast.op is Ops.SINK for item in t.schedule())
@@ -213,5 +217,35 @@ def test_buffer_of_a_view():
   for view in (t.permute(1, 0), t[1:], t.flip(0), t.reshape(4, 3).permute(1, 0).reshape(12)):
     raises(AssertionError, lambda: view.uop.buffer, "can only be RESHAPE")
     assert view.uop.base.buffer is t.uop.buffer
+
+# Rewriting, compilers
+def test_a_map_of_a_rewrite_has_every_node():
+  a, b, c, d, e, f = (UOp.variable(name, 0, 10) for name in "abcdef")
+  sub = {a + b: e, (a + b) * c: f}                                # a + b lies below a node that is replaced first
+  found = graph_rewrite_map((a + b) * c + d, _substitute, sub, bottom_up=True)
+  assert found[a + b] is e and found[(a + b) * c] is f and found[(a + b) * c + d] is f + d and found[a] is a
+def test_compilers_of_kernels():
+  source = get_program((Tensor([1.0, 2.0]) + 1).schedule()[-1].ast, Device["CPU"].renderer).src
+  for settings, kind in (({"CPU_LLVM": 1}, CPULLVMCompiler), ({"CPU_LLVM": 0}, ClangJITCompiler), ({"CPU_CC": "LLVM"}, CPULLVMCompiler), ({"CPU_CC": "CLANGJIT"}, ClangJITCompiler)):
+    with Context(**settings):
+      compiler = Device["CPU"].compiler
+      assert type(compiler) is kind and compiler is Device["CPU"].compiler and len(compiler.compile(source)) > 16
+  ir = "define i32 @three() {\n  ret i32 3\n}\n"
+  assert len(CPULLVMCompiler().compile(ir)) > 4
+  raises(CompileError, lambda: ClangJITCompiler().compile(ir), "clang does not compile it")
+  before = CPU_LLVM.value
+  with Context(CPU_CC="CLANGJIT"): assert CPU_LLVM.value == 0
+  assert CPU_LLVM.value == before
+  def choose():
+    with Context(CPU_CC="GCC"): pass
+  raises(ValueError, choose, "CPU_CC=GCC: no such compiler")
+
+# Large sizes
+def test_an_index_beyond_32_bits():
+  size = 2**31 + 3
+  close(Tensor([1]).expand(size)[Tensor([0, size - 1])], [1, 1])
+  numbers = Tensor.arange(-5, 2**33, 3, dtype=dtypes.int64)
+  close(numbers[2**31 + 7:2**31 + 9], [3 * (2**31 + 7) - 5, 3 * (2**31 + 8) - 5])
+  assert numbers.shape == ((2**33 + 5 + 2) // 3,)
 
 if __name__ == "__main__": run(globals())
