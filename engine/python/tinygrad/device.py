@@ -4,7 +4,7 @@
 #   Device["CPU"].renderer.pre_matcher = PatternMatcher([...])      # applied in every kernel lowered for CPU from now on
 #
 # The engine owns the memory: an Allocator allocates and frees addresses in it.
-import functools, shutil
+import functools, shutil, typing
 from collections import defaultdict
 from dataclasses import dataclass
 import _uopscope
@@ -38,7 +38,7 @@ class MultiBuffer:
   def is_allocated(self): return all(b.is_allocated() for b in self.bufs)
   def __repr__(self): return f"<multibuf real:{self.is_allocated()} device:{tuple(b.device for b in self.bufs)} size:{self.size} dtype:{self.dtype}>"
 
-class Allocator:
+class Allocator(typing.Generic[typing.TypeVar("DeviceType")]):
   """Memory of a device by address. A subclass in a script overrides the functions with an underscore."""
   def __init__(self, dev, supports_copy_from_disk=True, supports_transfer=True):
     self.dev, self.supports_copy_from_disk, self.supports_transfer = dev, supports_copy_from_disk, supports_transfer

@@ -5,11 +5,13 @@ import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
 from tinygrad.codegen.opt import Opt, OptOps
 from tinygrad.uop import Ops
-from tinygrad.device import CompileError
+from tinygrad.device import Allocator, Compiled, CompileError
 from tinygrad.engine.realize import get_program
-from tinygrad.helpers import CPU_LLVM
+from tinygrad.helpers import CPU_LLVM, VERSION
+from tinygrad.mixin import MathMixin
 from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
 from tinygrad.uop.ops import AxisType, KernelInfo, _substitute, graph_rewrite_map, python_alu
+from tinygrad.uop.divandmod import div_and_mod_symbolic, fold_divmod_general
 from check import close, raises, run
 
 def kernels(t): return sum(item.ast.op is Ops.SINK for item in t.schedule())
@@ -239,6 +241,35 @@ def test_compilers_of_kernels():
   def choose():
     with Context(CPU_CC="GCC"): pass
   raises(ValueError, choose, "CPU_CC=GCC: no such compiler")
+
+class Tile(MathMixin):
+  """A tensor with the two methods that the mixin asks for, and with none of Tensor's own."""
+  def __init__(self, t): self.t = t
+  dtype = property(lambda self: self.t.dtype)
+  def alu(self, op, *src): return Tile(Tensor(self.t.uop.alu(op, *(s.t.uop for s in src))))
+  def const_like(self, number): return Tile(Tensor(self.t.uop.const_like(number)))
+def test_functions_of_a_class_with_alu():
+  numbers = [-7.0, -2.5, -0.5, 0.0, 0.25, 1.0, 3.5, 6.5]
+  x, y = Tensor(numbers).realize(), Tensor([2.0, -1.0, 0.5, 3.0, -4.0, 1.0, 8.0, 0.25]).realize()
+  for name in ("neg", "square", "relu", "relu6", "sigmoid", "tanh", "silu", "swish", "quick_gelu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "ceil", "floor", "trunc",
+               "isnan", "isinf", "isfinite", "exp2", "reciprocal", "sin"):
+    close(getattr(Tile(x), name)().t, getattr(x, name)().numpy())
+  for f in (lambda a, b: a + b * 2 - 3, lambda a, b: 3 - a / b, lambda a, b: 2 / b + 1 * a, lambda a, b: a.maximum(b).minimum(2), lambda a, b: (a < b).where(a, 1),
+            lambda a, b: (a >= b).where(0, b), lambda a, b: (a > 1) | (b <= 1), lambda a, b: a.eq(b) ^ a.ne(1), lambda a, b: a.clamp(-1, 2), lambda a, b: -a, lambda a, b: b.clip(max_=1)):
+    close(f(Tile(x), Tile(y)).t, f(x, y).numpy())
+  whole = Tile(Tensor([1, 2, 3, 200]).realize())
+  close(((whole << 2) | 1).t, [5, 9, 13, 801])
+  close((1 ^ whole & 6).t, [1, 3, 3, 1])
+  assert not (whole == Tile(whole.t)) and whole == whole and len({whole, whole}) == 1
+  raises(RuntimeError, lambda: Tile(x) & 1, "AND takes whole numbers and bool")
+  raises(RuntimeError, lambda: Tile(x).where(1, 2), "one of them has to be a value")
+  raises(NotImplementedError, lambda: MathMixin() + 1, "const_like")
+def test_names_of_programs():
+  x = UOp.variable("x", 0, 9)
+  assert fold_divmod_general(x % 16) is x and fold_divmod_general(x + 1) is None and len(div_and_mod_symbolic) > 0
+  assert isinstance(VERSION, int) and dtypes.float.ptr(4)._base is not None and dtypes.float.ptr(4)._base == dtypes.float
+  class OfMyDevice(Allocator[Compiled]): pass
+  assert issubclass(OfMyDevice, Allocator)
 
 # Large sizes
 def test_an_index_beyond_32_bits():
