@@ -15,6 +15,16 @@ from uopscope.absent import lacking
 from uopscope.profiling import ProfileDeviceEvent, ProfileEvent, ProfileGraphEntry, ProfileGraphEvent, ProfileProgramEvent, cpu_events, cpu_profile
 
 __getattr__ = lacking(__name__)
+class _Address(int):
+  """The address of a buffer's memory, as a number, and as the object of which programs read `va_addr` and `size` in bytes."""
+  @property
+  def va_addr(self): return int(self)
+_address_of = Buffer._buf
+def _buf(self):
+  at = _Address(_address_of.fget(self))
+  at.size = self.nbytes
+  return at
+Buffer._buf = property(_buf, doc=_address_of.__doc__)
 Buffer.profile_events = []  # allocations and frees while PROFILE is set
 ALL_DEVICES = _uopscope.device_available()
 
@@ -170,6 +180,8 @@ class _Device:
     return _opened[name]
   @property
   def default(self): return self[self.DEFAULT]
+  @property
+  def _devices(self): return sorted(ALL_DEVICES)
   @property
   def _opened_devices(self): return set(_opened)
   def get_available_devices(self): return iter(_uopscope.device_available())
