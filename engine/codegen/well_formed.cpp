@@ -20,6 +20,7 @@ UOp throughMovement(Match& m) {
   Shape shape = mop.shape();
   if (index.size() < shape.size()) {
     if (root.dtype().isPtr()) return m.decline("a part of an address: more indices follow");
+    if (index.size() == 1 && mop.is(Op::RESHAPE)) return base.indexed(index, root.dtype());
     throw Error(ErrorKind::Spec, fmt::format("INDEX gives {} indices to {} of shape {}", index.size(),
                                              opName(mop.op()), shapeStr(shape)));
   }
@@ -34,6 +35,17 @@ UOp throughMovement(Match& m) {
   index = movementIndices(mop, index);
   if (gate) index.push_back(gate);
   return base.indexed(index, root.dtype());
+}
+
+/// One index into a RESHAPE of memory counts its elements. Of an address this is known where it is loaded or stored,
+/// since no more indices follow there.
+UOp elementByOneIndex(Match& m) {
+  UOp root = m.root(), at = root.src(0);
+  if (!at.is(Op::INDEX) || at.srcCount() != 2 || !at.src(0).is(Op::RESHAPE) || at.src(0).shape().size() < 2)
+    return m.decline("its address is no RESHAPE with one index");
+  std::vector<UOp> src(root.src().begin(), root.src().end());
+  src[0] = at.src(0).src(0).indexed({at.src(1)}, at.dtype());
+  return root.withSrc(src);
 }
 
 /// INDEX of an INDEX with fewer axes than its memory: the lists of indices are joined.
@@ -104,6 +116,7 @@ UOp convertStored(Match& m) {
 constexpr RuleDef kWellFormed[] = {
     RULE("movement-into-index", op(Op::INDEX, any(group::kMovement).named(moved)).more(), throughMovement),
     RULE("index-of-index", op(Op::INDEX, any(Op::INDEX).named(inner)).more(), joinIndices),
+    RULE("element-by-one-index", any({Op::LOAD, Op::STORE}), elementByOneIndex),
     RULE("movement-after-order", op(Op::AFTER, any(group::kMovement).named(moved)).more(),
          movementAfterOrder),
     RULE("effects-of-order", any({Op::END, Op::GROUP, Op::SINK}), effectsOfOrder),

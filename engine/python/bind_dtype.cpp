@@ -42,6 +42,7 @@ void bindDTypes(py::module_& m) {
       .def_property_readonly("v", [](const DType& d) { return d.vcount(); })
       .def_property_readonly("fmt", [](const DType& d) { return formatOf(d); })
       .def_property_readonly("base", [](const DType& d) { return d.base(); })
+      .def_property_readonly("_base", [](const DType& d) { return d.base(); })
       .def_property_readonly("size", [](const DType& d) { return d.size(); })
       .def_property_readonly("addrspace", [](const DType& d) { return d.addrspace(); })
       .def_property_readonly("is_ptr", [](const DType& d) { return d.isPtr(); })

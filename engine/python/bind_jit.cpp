@@ -103,7 +103,7 @@ void bindJit(py::module_& m) {
     Arguments a(args, kwargs);
     JitInputs::of(a.tensors, a.bound);
   });
-  py::class_<PyCapturedJit, std::shared_ptr<PyCapturedJit>>(m, "CapturedJit")
+  py::class_<PyCapturedJit, std::shared_ptr<PyCapturedJit>>(m, "CapturedJit", py::dynamic_attr())
       .def(py::init<py::function, py::function, py::tuple, py::dict, bool>())
       .def("call", &PyCapturedJit::call)
       .def("__call__", [](PyCapturedJit& j, const py::args& args,

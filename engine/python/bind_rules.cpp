@@ -262,6 +262,12 @@ void bindRules(py::module_& m) {
         rewriteGraph(sink, pm, ctx, bottomUp, name, bpm, true, map);
         py::dict out;
         for (auto& [old, now] : map) out[py::cast(old)] = py::cast(now);
+        // What lay below a replaced node was not reached. It has a place in the answer like any other node.
+        for (UOp u : sink.toposort())
+          if (!out.contains(py::cast(u))) {
+            UOpMap<UOp> ignored;
+            out[py::cast(u)] = py::cast(rewriteGraph(u, pm, ctx, bottomUp, name, bpm, true, ignored));
+          }
         if (!inputMap.is_none())
           for (auto [k, v] : inputMap.cast<py::dict>())
             out[k] = out.contains(v) ? py::object(out[v]) : py::reinterpret_borrow<py::object>(v);

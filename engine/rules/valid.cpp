@@ -6,6 +6,7 @@
 #include "engine/rules/families.h"
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"
+#include "engine/uop/linear.h"
 
 #include <fmt/format.h>
 
@@ -67,9 +68,43 @@ UOp stand(size_t i, int64_t low, int64_t high, DType d) {
   return UOp::variable(fmt::format("valid{}", i), low, high, d);
 }
 
+/// A sum with k * variable in place of k times the terms of `part`; null if it lacks one of them.
+UOp withoutTerms(UOp sum, const Linear& part, UOp variable) {
+  Linear whole = linearOf(sum);
+  std::optional<int64_t> times;
+  for (const Term& p : part.terms) {
+    auto at =
+        std::find_if(whole.terms.begin(), whole.terms.end(), [&](const Term& t) { return t.node == p.node; });
+    if (at == whole.terms.end() || at->factor % p.factor || (times && at->factor / p.factor != *times))
+      return {};
+    times = at->factor / p.factor;
+    whole.terms.erase(at);
+  }
+  int64_t gone;
+  if (__builtin_mul_overflow(*times, part.constant, &gone) ||
+      __builtin_sub_overflow(whole.constant, gone, &whole.constant))
+    return {};
+  whole.terms.push_back({variable, *times});
+  return normalize(whole) ? whole.toUOp() : UOp();
+}
+
+/// u with `variable` in place of `from`, also where the terms of the sum `from` are a part of a longer sum: sums are
+/// flat, so r0+r1 is no node of r0+r1+r2.
+UOp inPlaceOf(UOp from, UOp variable, UOp u) {
+  UOp replaced = u.substitute({{from, variable}});
+  if (!from.is(Op::ADD) || !replaced.below().contains(Op::ADD)) return replaced;
+  Linear part = linearOf(from);
+  if (part.terms.size() < 2) return replaced;
+  UOpMap<UOp> sums;
+  for (UOp s : replaced.toposort())
+    if (s.is(Op::ADD) && s.dtype() == from.dtype())
+      if (UOp without = withoutTerms(s, part, variable)) sums[s] = without;
+  return sums.empty() ? replaced : replaced.substitute(sums);
+}
+
 /// u with the narrower bounds of `variable` in place of `from`; null if `from` does not occur.
 UOp assuming(UOp u, UOp from, UOp variable) {
-  UOp replaced = u.substitute({{from, variable}});
+  UOp replaced = inPlaceOf(from, variable, u);
   if (replaced == u) return {};
   UOp simple = simplify(replaced);
   return simplify(simple.substitute({{variable, from}}));
@@ -109,6 +144,7 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
   }
   if (bounds.order.size() > 1) {
     UOp replaced = u.substitute(all);
+    for (UOp expr : bounds.order) replaced = inPlaceOf(expr, all[expr], replaced);
     if (replaced != u) u = simplify(simplify(replaced).substitute(back));
   }
   return u;

@@ -197,6 +197,15 @@ Tensor Tensor::arange(ConstValue start, ConstValue stop, ConstValue step, const 
   TensorOptions typed = o;
   typed.dtype = d;
   if (n <= 0) return fromDoubles({}, {0}, typed);
+  // The windows of a running sum over n numbers have about 2 n * n elements, which 64 bits have to count.
+  constexpr int64_t kMostSummed = int64_t{1} << 30, kRow = int64_t{1} << 20;
+  if (n > kMostSummed) {
+    TensorOptions counting = o;
+    counting.dtype = d.isFloat() ? dtypes::int64 : d;
+    Tensor rows = arange(ceilDiv(n, kRow), counting).mul(Operand(kRow)).unsqueeze(1);
+    Tensor at = rows.add(arange(kRow, counting)).flatten().shrinkTo({Sint(n)});
+    return at.cast(d).mul(Operand(step)).add(Operand(start)).cast(d);
+  }
   ConstValue offset =
       real ? ConstValue::ofFloat(start.asDouble() - step.asDouble()) : ConstValue::ofInt(start.i - step.i);
   return full({Sint(n)}, step, typed).cumulate(0, Op::ADD).add(offset).cast(d);

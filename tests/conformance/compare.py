@@ -10,6 +10,7 @@ COMMAND[0] = os.path.abspath(COMMAND[0])  # tests run in a folder of their own
 LIMIT, WORKERS = int(os.environ.get("LIMIT", 900)), int(os.environ.get("WORKERS", 2))
 KEPT = pathlib.Path(os.environ.get("UOPSCOPE_BUILD", ROOT / "build")) / "conformance"
 PLUGIN = ROOT / "tests" / "conformance"
+MODULES = [p for p in [pathlib.Path(COMMAND[0]).parents[1] / "python"] if p.is_dir()]  # for a plain python3 that a test starts
 FOLDERS = ("test", "test/unit", "test/models")
 
 def files():
@@ -78,7 +79,7 @@ def run_all():
     for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
     def both(file):
       there = reference(file, folder)
-      here = run_file(COMMAND, file, [PLUGIN, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
+      here = run_file(COMMAND, file, [PLUGIN, *MODULES, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
       return file, here, there
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
       for file, here, there in pool.map(both, files()):

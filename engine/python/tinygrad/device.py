@@ -4,7 +4,7 @@
 #   Device["CPU"].renderer.pre_matcher = PatternMatcher([...])      # applied in every kernel lowered for CPU from now on
 #
 # The engine owns the memory: an Allocator allocates and frees addresses in it.
-import functools, shutil
+import functools, shutil, typing
 from collections import defaultdict
 from dataclasses import dataclass
 import _uopscope
@@ -15,6 +15,16 @@ from uopscope.absent import lacking
 from uopscope.profiling import ProfileDeviceEvent, ProfileEvent, ProfileGraphEntry, ProfileGraphEvent, ProfileProgramEvent, cpu_events, cpu_profile
 
 __getattr__ = lacking(__name__)
+class _Address(int):
+  """The address of a buffer's memory, as a number, and as the object of which programs read `va_addr` and `size` in bytes."""
+  @property
+  def va_addr(self): return int(self)
+_address_of = Buffer._buf
+def _buf(self):
+  at = _Address(_address_of.fget(self))
+  at.size = self.nbytes
+  return at
+Buffer._buf = property(_buf, doc=_address_of.__doc__)
 Buffer.profile_events = []  # allocations and frees while PROFILE is set
 ALL_DEVICES = _uopscope.device_available()
 
@@ -38,7 +48,7 @@ class MultiBuffer:
   def is_allocated(self): return all(b.is_allocated() for b in self.bufs)
   def __repr__(self): return f"<multibuf real:{self.is_allocated()} device:{tuple(b.device for b in self.bufs)} size:{self.size} dtype:{self.dtype}>"
 
-class Allocator:
+class Allocator(typing.Generic[typing.TypeVar("DeviceType")]):
   """Memory of a device by address. A subclass in a script overrides the functions with an underscore."""
   def __init__(self, dev, supports_copy_from_disk=True, supports_transfer=True):
     self.dev, self.supports_copy_from_disk, self.supports_transfer = dev, supports_copy_from_disk, supports_transfer
@@ -92,6 +102,7 @@ class Compiler:
 
 class _EngineCompiler(Compiler):
   """Compiles C texts with the system's clang. The engine compiles the kernels of schedules itself, from their programs."""
+  def language(self, src): return "c"
   def __init__(self, device):
     super().__init__("compile_clang")
     self.device = device
@@ -99,12 +110,18 @@ class _EngineCompiler(Compiler):
     import subprocess
     clang = next(filter(None, map(shutil.which, ("clang-19", "clang"))), None)
     if clang is None: raise CompileError("no clang in PATH: install the package clang-19")
-    done = subprocess.run([clang, "-x", "c", "-O2", "-march=native", "-fPIC", "-ffreestanding", "-fno-math-errno", "-nostdlib", "-c", "-", "-o", "-"], input=src.encode(), capture_output=True)
+    flags = ["-ffreestanding", "-fno-math-errno"] if (language := self.language(src)) == "c" else ["-Wno-override-module"]
+    done = subprocess.run([clang, "-x", language, "-O2", "-march=native", "-fPIC", *flags, "-nostdlib", "-c", "-", "-o", "-"], input=src.encode(), capture_output=True)
     if done.returncode: raise CompileError(f"clang does not compile it\n{done.stderr.decode()}\nsource:\n{src}")
     return done.stdout
   def disassemble(self, lib):
     from tinygrad.helpers import cpu_objdump
     cpu_objdump(lib)
+
+@functools.cache
+def _cpu_compiler(llvm):
+  from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
+  return CPULLVMCompiler() if llvm else ClangJITCompiler()
 
 @dataclass(frozen=True)
 class CompilerPair:
@@ -136,7 +153,7 @@ class Compiled:
   @property
   def compiler(self):
     if self._compilers is not None: return (self._compilers.cset[0].compiler or Compiler)()
-    return _EngineCompiler(self.device)
+    return _cpu_compiler(bool(_uopscope.context_get("CPU_LLVM"))) if self.device.split(":")[0] == "CPU" else _EngineCompiler(self.device)
   def synchronize(self): _uopscope.device_synchronize(self.device)
   def finalize(self): pass
   def _at_profile_finalize(self): pass
@@ -163,6 +180,8 @@ class _Device:
     return _opened[name]
   @property
   def default(self): return self[self.DEFAULT]
+  @property
+  def _devices(self): return sorted(ALL_DEVICES)
   @property
   def _opened_devices(self): return set(_opened)
   def get_available_devices(self): return iter(_uopscope.device_available())

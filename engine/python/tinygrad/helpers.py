@@ -12,7 +12,7 @@ from uopscope.settings import Context, ContextVar, known as _settings
 
 globals().update(_settings)
 # Names that few programs need and that take long to import: they are imported at first use.
-_LATER = dict.fromkeys(("db_connection", "diskcache", "diskcache_clear", "diskcache_get", "diskcache_put"), "uopscope.disk_cache")
+_LATER = dict.fromkeys(("VERSION", "db_connection", "diskcache", "diskcache_clear", "diskcache_get", "diskcache_put"), "uopscope.disk_cache")
 _LATER |= dict.fromkeys(("HTTPRequestHandler", "TCPServerWithReuse"), "uopscope.web")
 _lacking = lacking(__name__)
 def __getattr__(name): return getattr(importlib.import_module(_LATER[name]), name) if name in _LATER else _lacking(name, 2)

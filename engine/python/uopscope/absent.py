@@ -40,7 +40,6 @@ NAMES = {
   "tinygrad.schedule.rangeify": dict.fromkeys(("Kernel", "RangeifyContext", "pm_rangeify", "get_rangeify_map"), _SCHEDULE),
   "tinygrad.runtime.support.c": dict.fromkeys(("DLL", "CEnum", "CStruct", "_IO", "_IOW", "_IOR", "_IOWR"), "no bindings of C libraries are generated"),
   "tinygrad.engine.realize": {"get_kernel": "the reference itself replaced it by codegen.get_program"},
-  "tinygrad.runtime.support.compiler_cpu": {"CPULLVMCompiler": "LLVM is called from C++, not from Python"},
 }
 
 class Absent:

@@ -6,7 +6,7 @@ import functools, hashlib, os, pickle, sqlite3
 from tinygrad.helpers import cache_dir
 from uopscope.settings import known
 
-_FORMAT = 1
+VERSION = 1  # of the tables
 _KINDS = {str: "TEXT", bool: "INTEGER", int: "INTEGER", float: "NUMERIC", bytes: "BLOB"}
 _open = {}
 
@@ -22,7 +22,7 @@ def db_connection():
 
 def _columns(key): return key if isinstance(key, dict) else {"key": key}
 def _quoted(name): return '"' + str(name).replace('"', '""') + '"'
-def _table(table): return _quoted(f"{table}_{_FORMAT}")
+def _table(table): return _quoted(f"{table}_{VERSION}")
 
 def diskcache_clear():
   connection = db_connection()

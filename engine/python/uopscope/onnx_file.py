@@ -117,6 +117,10 @@ def _raw(m, folder):
     return f.read(int(where["length"])) if "length" in where else f.read()
 
 def _tensor(data, folder):
+  """The values of a tensor. A number without axes is a constant of the graph, which is computed with at once."""
+  values = _values(data, folder)
+  return Tensor(values.item(), dtype=values.dtype) if isinstance(values, Tensor) and values.shape == () else values
+def _values(data, folder):
   m = _message(data)
   shape, kind = tuple(_numbers(m, 1)), _number(m, 2)
   if kind == 8: return [bytes(v) for v in m.get(6, ())]  # texts

@@ -37,7 +37,7 @@ _IDLE = {
   "EMULATE": "no other device is emulated",
   "CPU_LVP": "there is no such renderer of CPU kernels", "AMD_LLVM": "there is no AMD device", "AMD_CC": "there is no AMD device",
   "NV_PTX": "there is no NV device", "NV_NAK": "there is no NV device", "NV_CC": "there is no NV device",
-  "CUDA_PTX": "CUDA kernels are rendered as CUDA C", "CUDA_CC": "CUDA kernels are compiled by NVRTC", "CPU_CC": "CPU_LLVM chooses the compiler of CPU kernels",
+  "CUDA_PTX": "CUDA kernels are rendered as CUDA C", "CUDA_CC": "CUDA kernels are compiled by NVRTC",
   "QCOM_IR3": "there is no QCOM device", "QCOM_CC": "there is no QCOM device", "NULL_IR3": "there is no NULL device", "NULL_NAK": "there is no NULL device",
   "TUPLE_ORDER": "the order of a program has one tie-break, the order of creation",
   "ALLOW_TF32": "products of float32 are computed in float32"}
@@ -113,3 +113,14 @@ class Context(contextlib.ContextDecorator):
 
 known = {name: ContextVar(name, 0) for name in sorted(_ENGINE)} | {name: ContextVar(name, default) for name, default in _REFERENCE.items()}
 known["USE_TC"] = known["TC"]  # the name in the reference's module
+
+# CPU_CC names the compiler of CPU kernels. CPU_LLVM, the engine's own setting, holds the choice, and has its own value again
+# once no compiler is named.
+_CPU_COMPILERS, _unnamed = {"LLVM": 1, "CLANGJIT": 0}, []
+def _choose_cpu_compiler():
+  name, llvm = known["CPU_CC"].value, known["CPU_LLVM"]
+  if name and name not in _CPU_COMPILERS: raise ValueError(f"CPU_CC={name}: no such compiler; those of CPU kernels are {' and '.join(_CPU_COMPILERS)}")
+  if name and not _unnamed: _unnamed.append(llvm.value)
+  if name or _unnamed: llvm.value = _CPU_COMPILERS[name] if name else _unnamed.pop()
+when_changed("CPU_CC", _choose_cpu_compiler)
+_choose_cpu_compiler()

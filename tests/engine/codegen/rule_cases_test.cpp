@@ -58,6 +58,12 @@ TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
   UOp bound = UOp::make(Op::BIND, dtypes::index, {x, UOp::index(3)});
   CHECK(apply(early, "unbind", bound) == x);
   UOp shaped = UOp::make(Op::RESHAPE, p.dtype(), {p, shapeToUOp(Shape{8, 8})});
+  UOp element = shaped.indexed({r}, p.dtype());
+  CHECK(apply(early, "element-by-one-index", element.store(loaded)) ==
+        p.indexed({r}, p.dtype()).store(loaded));
+  CHECK(apply(early, "movement-into-index", shaped.indexed({r}, dtypes::float32)) ==
+        p.indexed({r}, dtypes::float32));
+  CHECK_FALSE(apply(early, "element-by-one-index", shaped.indexed({r, x}, p.dtype()).store(loaded)));
   UOp effect = p.indexed({r}).store(loaded);
   UOp after = UOp::make(Op::AFTER, p.dtype(), {shaped, effect});
   UOp moved = apply(early, "movement-after-order", after);

@@ -5,7 +5,13 @@ import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
 from tinygrad.codegen.opt import Opt, OptOps
 from tinygrad.uop import Ops
-from tinygrad.uop.ops import AxisType, KernelInfo, python_alu
+from tinygrad.device import Allocator, Compiled, CompileError
+from tinygrad.engine.realize import get_program
+from tinygrad.helpers import CPU_LLVM, VERSION
+from tinygrad.mixin import MathMixin
+from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
+from tinygrad.uop.ops import AxisType, KernelInfo, _substitute, graph_rewrite_map, python_alu
+from tinygrad.uop.divandmod import div_and_mod_symbolic, fold_divmod_general
 from check import close, raises, run
 
 def kernels(t): return sum(item.ast.op is Ops.SINK for item in t.schedule())
@@ -213,5 +219,64 @@ def test_buffer_of_a_view():
   for view in (t.permute(1, 0), t[1:], t.flip(0), t.reshape(4, 3).permute(1, 0).reshape(12)):
     raises(AssertionError, lambda: view.uop.buffer, "can only be RESHAPE")
     assert view.uop.base.buffer is t.uop.buffer
+
+# Rewriting, compilers
+def test_a_map_of_a_rewrite_has_every_node():
+  a, b, c, d, e, f = (UOp.variable(name, 0, 10) for name in "abcdef")
+  sub = {a + b: e, (a + b) * c: f}                                # a + b lies below a node that is replaced first
+  found = graph_rewrite_map((a + b) * c + d, _substitute, sub, bottom_up=True)
+  assert found[a + b] is e and found[(a + b) * c] is f and found[(a + b) * c + d] is f + d and found[a] is a
+def test_compilers_of_kernels():
+  source = get_program((Tensor([1.0, 2.0]) + 1).schedule()[-1].ast, Device["CPU"].renderer).src
+  for settings, kind in (({"CPU_LLVM": 1}, CPULLVMCompiler), ({"CPU_LLVM": 0}, ClangJITCompiler), ({"CPU_CC": "LLVM"}, CPULLVMCompiler), ({"CPU_CC": "CLANGJIT"}, ClangJITCompiler)):
+    with Context(**settings):
+      compiler = Device["CPU"].compiler
+      assert type(compiler) is kind and compiler is Device["CPU"].compiler and len(compiler.compile(source)) > 16
+  ir = "define i32 @three() {\n  ret i32 3\n}\n"
+  assert len(CPULLVMCompiler().compile(ir)) > 4
+  raises(CompileError, lambda: ClangJITCompiler().compile(ir), "clang does not compile it")
+  before = CPU_LLVM.value
+  with Context(CPU_CC="CLANGJIT"): assert CPU_LLVM.value == 0
+  assert CPU_LLVM.value == before
+  def choose():
+    with Context(CPU_CC="GCC"): pass
+  raises(ValueError, choose, "CPU_CC=GCC: no such compiler")
+
+class Tile(MathMixin):
+  """A tensor with the two methods that the mixin asks for, and with none of Tensor's own."""
+  def __init__(self, t): self.t = t
+  dtype = property(lambda self: self.t.dtype)
+  def alu(self, op, *src): return Tile(Tensor(self.t.uop.alu(op, *(s.t.uop for s in src))))
+  def const_like(self, number): return Tile(Tensor(self.t.uop.const_like(number)))
+def test_functions_of_a_class_with_alu():
+  numbers = [-7.0, -2.5, -0.5, 0.0, 0.25, 1.0, 3.5, 6.5]
+  x, y = Tensor(numbers).realize(), Tensor([2.0, -1.0, 0.5, 3.0, -4.0, 1.0, 8.0, 0.25]).realize()
+  for name in ("neg", "square", "relu", "relu6", "sigmoid", "tanh", "silu", "swish", "quick_gelu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "ceil", "floor", "trunc",
+               "isnan", "isinf", "isfinite", "exp2", "reciprocal", "sin"):
+    close(getattr(Tile(x), name)().t, getattr(x, name)().numpy())
+  for f in (lambda a, b: a + b * 2 - 3, lambda a, b: 3 - a / b, lambda a, b: 2 / b + 1 * a, lambda a, b: a.maximum(b).minimum(2), lambda a, b: (a < b).where(a, 1),
+            lambda a, b: (a >= b).where(0, b), lambda a, b: (a > 1) | (b <= 1), lambda a, b: a.eq(b) ^ a.ne(1), lambda a, b: a.clamp(-1, 2), lambda a, b: -a, lambda a, b: b.clip(max_=1)):
+    close(f(Tile(x), Tile(y)).t, f(x, y).numpy())
+  whole = Tile(Tensor([1, 2, 3, 200]).realize())
+  close(((whole << 2) | 1).t, [5, 9, 13, 801])
+  close((1 ^ whole & 6).t, [1, 3, 3, 1])
+  assert not (whole == Tile(whole.t)) and whole == whole and len({whole, whole}) == 1
+  raises(RuntimeError, lambda: Tile(x) & 1, "AND takes whole numbers and bool")
+  raises(RuntimeError, lambda: Tile(x).where(1, 2), "one of them has to be a value")
+  raises(NotImplementedError, lambda: MathMixin() + 1, "const_like")
+def test_names_of_programs():
+  x = UOp.variable("x", 0, 9)
+  assert fold_divmod_general(x % 16) is x and fold_divmod_general(x + 1) is None and len(div_and_mod_symbolic) > 0
+  assert isinstance(VERSION, int) and dtypes.float.ptr(4)._base is not None and dtypes.float.ptr(4)._base == dtypes.float
+  class OfMyDevice(Allocator[Compiled]): pass
+  assert issubclass(OfMyDevice, Allocator)
+
+# Large sizes
+def test_an_index_beyond_32_bits():
+  size = 2**31 + 3
+  close(Tensor([1]).expand(size)[Tensor([0, size - 1])], [1, 1])
+  numbers = Tensor.arange(-5, 2**33, 3, dtype=dtypes.int64)
+  close(numbers[2**31 + 7:2**31 + 9], [3 * (2**31 + 7) - 5, 3 * (2**31 + 8) - 5])
+  assert numbers.shape == ((2**33 + 5 + 2) // 3,)
 
 if __name__ == "__main__": run(globals())

@@ -3,6 +3,7 @@ import time
 import numpy as np
 from tinygrad import Device, Tensor, TinyJit, Variable, dtypes, GlobalCounters, Context
 from tinygrad.engine.jit import GraphRunner, JitError
+from tinygrad.helpers import to_mv
 from check import close, raises, run
 
 def batches(n, *shape): return [Tensor(np.random.default_rng(i).standard_normal(shape).astype(np.float32)) for i in range(n)]
@@ -205,5 +206,36 @@ def _timed(f, x):
   start = time.perf_counter()
   for _ in range(100): f(x)
   return (time.perf_counter() - start) / 100
+
+def test_a_script_may_change_the_buffers_of_a_launch():
+  @TinyJit
+  def f(a, b): return ((a + b).contiguous() * 2).realize()
+  a, b = Tensor([1.0, 2.0, 3.0]).realize(), Tensor([10.0, 20.0, 30.0]).realize()
+  for _ in range(2): out = f(a, b)
+  assert f.jit_cache[0] is f.jit_cache[0] and f.jit_cache[0].bufs is f.jit_cache[0].bufs
+  given = [Tensor([5.0, 6.0, 7.0]).realize(), Tensor([1.0, 1.0, 1.0]).realize()]
+  for (j, i), number in f.input_replace.items():
+    assert f.jit_cache[j].bufs[i] is None
+    f.jit_cache[j].bufs[i] = given[number].uop.buffer
+  for item in f.jit_cache: item.run()
+  close(out, [12, 14, 16])
+  close(f(a, b), [22, 44, 66])                                    # a replay takes the inputs of its call
+  close(f(b, a), [22, 44, 66])
+def test_a_script_may_change_the_buffers_of_an_item():
+  a, b = Tensor([1.0, 2.0]).realize(), Tensor([5.0, 6.0]).realize()
+  out = a + 1
+  item = out.schedule()[-1]
+  item.bufs[[x is a.uop.buffer for x in item.bufs].index(True)] = b.uop.buffer
+  item.run()
+  close(out, [6, 7])
+  again = a + 2
+  for item in again.schedule():
+    assert item.bufs is item.bufs
+    item.run()
+  close(again, [3, 4])
+def test_the_address_of_a_buffer():
+  buffer = Tensor([1.0, 2.0]).realize().uop.buffer
+  at = buffer._buf
+  assert isinstance(at, int) and at.va_addr == at and at.size == 8 and bytes(to_mv(at.va_addr, at.size)) == np.float32([1, 2]).tobytes()
 
 if __name__ == "__main__": run(globals())

@@ -112,4 +112,17 @@ def test_programs_for_a_renderer():
   p = get_program(kernel, Device["CPU"].renderer)
   assert p.name and p.src and p.uops
 
+def test_one_index_counts_the_elements_of_an_argument():
+  def double(out, x):
+    i = UOp.range(x.size, 0)
+    return out.index(i, ptr=True).store(x.index(i) * 2).end(i).sink(arg=KernelInfo(name="double"))
+  x = Tensor.arange(24, dtype=dtypes.float).reshape(2, 3, 4).contiguous().realize()
+  close(Tensor.empty(2, 3, 4).custom_kernel(x, fxn=double)[0], x.numpy() * 2)
+  def product(out, x, w):                                         # (2, 3, 4) with (5, 4), every index by hand
+    b, s, o, k = UOp.range(2, 1), UOp.range(3, 2), UOp.range(5, 3), UOp.range(4, 0, AxisType.REDUCE)
+    value = (x.index(b * 12 + s * 4 + k) * w.index(o * 4 + k)).reduce(k, arg=Ops.ADD)
+    return out.index(b * 15 + s * 5 + o, ptr=True).store(value).end(b, s, o).sink(arg=KernelInfo(name="product"))
+  w = Tensor.arange(20, dtype=dtypes.float).reshape(5, 4).contiguous().realize()
+  close(Tensor.empty(2, 3, 5).custom_kernel(x, w, fxn=product)[0], x.numpy() @ w.numpy().T)
+
 if __name__ == "__main__": run(globals())

@@ -3,6 +3,7 @@ import struct, tempfile, os
 import numpy as np
 from tinygrad import Tensor, dtypes
 from tinygrad.nn.onnx import OnnxRunner, OnnxDataType
+from tinygrad.uop import Ops
 from check import raises, run
 
 def varint(n):
@@ -43,6 +44,16 @@ def test_a_model_from_bytes_and_from_a_file():
       runner = OnnxRunner(source)
       assert runner.graph_inputs["x"].shape == ("batch", 4) and runner.graph_inputs["x"].dtype == dtypes.float32 and runner.graph_outputs == ("y",)
       np.testing.assert_allclose(runner({"x": Tensor(x)})["y"].numpy(), want, rtol=1e-5, atol=1e-6)
+
+def test_a_number_of_the_model_is_a_constant():
+  kernels = lambda nodes, weights, **inputs: sum(i.ast.op is Ops.SINK for i in OnnxRunner(Tensor(model(nodes, {n: a.shape for n, a in inputs.items()}, ["y"], weights)))
+                                                 ({n: Tensor(a).realize() for n, a in inputs.items()})["y"].schedule())
+  x = np.arange(4, dtype=np.float32)
+  assert kernels([node("Expand", ["a", "s"], ["h"]), node("Exp", ["h"], ["y"])], {"a": np.float32(1.5).reshape(()), "s": np.array([5], dtype=np.int64)}) == 0
+  assert kernels([node("Add", ["x", "a"], ["y"])], {"a": np.float32(0).reshape(())}, x=x) == 0
+  for a in (np.array(-0.0, np.float32), np.array(3.1415927, np.float32), np.array(np.nan, np.float32), np.array(1 - 2**62, np.int64), np.array(True)):
+    y = OnnxRunner(Tensor(model([node("Identity", ["a"], ["y"])], {}, ["y"], {"a": a})))({})["y"]
+    assert y.shape == () and y.numpy().dtype == a.dtype and y.numpy().tobytes() == a.tobytes()
 
 def check_op(op, arrays, want, constants={}, **attributes):
   names = [f"i{k}" for k in range(len(arrays))]

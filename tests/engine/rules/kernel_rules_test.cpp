@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+
 using namespace uopscope;
 
 namespace {
@@ -147,6 +149,41 @@ TEST_CASE_FIXTURE(Fixture, "what holds behind a gate") {
   CHECK(givenValid(n < 4, r0 + 1) == r0 + 1);
   CHECK(full((n < 8) & (n < 4) & (n < 30)) == (n < 4));
   CHECK(full((n < 4) & (n / 4 < 1)) == (n < 4));
+}
+
+TEST_CASE_FIXTURE(Fixture, "what a gate says of some terms of a sum holds in a longer sum") {
+  std::vector<UOp> v;
+  for (int i = 0; i < 4; ++i) v.push_back(UOp::variable(std::string(1, static_cast<char>('a' + i)), 0, 3));
+  auto positive = [](UOp u) { return (u < 1).logicalNot(); };
+  UOp pairs = positive(v[0] + v[1]) & positive(v[2] + v[3]);
+  CHECK(givenValid(pairs, (v[0] + v[1] + v[2] + v[3] + 28) / 30) == UOp::index(1));
+  CHECK(givenValid(v[0] + v[2] < 3, (v[0] * 2 + v[1] + v[2] * 2) / 8) == UOp::index(0));
+  CHECK(givenValid(v[0] + v[1] < 3, (v[0] + v[2]) / 4) == (v[0] + v[2]) / 4); // a term is missing
+
+  // Wherever the gate holds, the simplified index has the value of the index.
+  std::mt19937 draw(3);
+  auto upTo = [&](int most) { return static_cast<int64_t>(draw() % static_cast<unsigned>(most + 1)); };
+  auto sum = [&] {
+    UOp s = UOp::index(upTo(6) - 3);
+    for (UOp x : v)
+      if (upTo(2)) s = s + x * (upTo(6) - 2);
+    return s;
+  };
+  int changed = 0;
+  for (int round = 0; round < 200; ++round) {
+    UOp gate = (sum() < upTo(8) - 2) & (upTo(1) ? positive(sum()) : sum() < 5);
+    UOp index = upTo(1) ? (sum() + upTo(12)) / (upTo(6) + 1) : (sum() + sum()) % (upTo(6) + 1);
+    UOp simple = givenValid(gate, index);
+    changed += simple != simplify(index);
+    for (int at = 0; at < 256; ++at) {
+      std::vector<std::pair<UOp, UOp>> values;
+      for (int i = 0; i < 4; ++i) values.emplace_back(v[static_cast<size_t>(i)], UOp::index(at >> 2 * i & 3));
+      UOpMap<UOp> map(values.begin(), values.end());
+      auto valueOf = [&](UOp u) { return simplify(u.substitute(map)); };
+      if (valueOf(gate).isConst(1)) REQUIRE(valueOf(simple) == valueOf(index));
+    }
+  }
+  CHECK(changed > 20);
 }
 
 TEST_CASE_FIXTURE(Fixture, "lowering of index: gates, loops, accesses") {

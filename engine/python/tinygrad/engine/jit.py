@@ -38,12 +38,11 @@ def graph_class(device):
   return None
 
 class _Item(ExecItem):
-  """One launch of a captured function."""
+  """One launch of a captured function. The place of an input holds None. What a script puts there is the script's: a replay
+  takes the inputs of its call."""
   def __init__(self, captured, i):
-    super().__init__(None, metadata=[Metadata(name, "") for name in captured.metadata(i)])
+    super().__init__(None, captured.buffers_of(i), [Metadata(name, "") for name in captured.metadata(i)])
     self._captured, self._i, self.name, self.inputs = captured, i, captured.name(i), captured.inputs_of(i)
-  @property
-  def bufs(self): return self._captured.buffers_of(self._i)
   @property
   def prg(self):
     if self._prg is None: self._prg = self._runner()
@@ -66,7 +65,16 @@ def _tensors(x, strict=False):
   if strict: raise JitError(f"JIT return contains non-Tensor value of type {type(x).__name__}: a replay would give the value of the capture; return the Tensor, and call .item() outside")
   return [t for i in vars(x).values() for t in _tensors(i)] if hasattr(x, "__dict__") and not isinstance(x, type) else []
 
-CapturedJit.jit_cache = property(lambda self: [_Item(self, i) for i in range(len(self))])
+def _items(captured):
+  """The launches of a captured function: one list as long as the function has its memory, so that a script may change it."""
+  if "_items" not in captured.__dict__: captured._items = [_Item(captured, i) for i in range(len(captured))]
+  return captured._items
+_free_intermediates = CapturedJit.free_intermediates
+def free_intermediates(self):
+  self.__dict__.pop("_items", None)
+  _free_intermediates(self)
+free_intermediates.__doc__ = _free_intermediates.__doc__
+CapturedJit.jit_cache, CapturedJit.free_intermediates = property(_items), free_intermediates
 CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
 
 class TinyJit:

@@ -9,14 +9,19 @@ __getattr__ = lacking(__name__)
 
 class ExecItem:
   """One launch. A script can make one by ExecItem(ast, bufs)."""
-  def __init__(self, ast, bufs=None, metadata=(), fixedvars=None, prg=None): self._schedule, self.ast, self._bufs, self.metadata, self.fixedvars, self.prg = None, ast, list(bufs or []), tuple(metadata), dict(fixedvars or {}), prg
+  def __init__(self, ast, bufs=None, metadata=(), fixedvars=None, prg=None): self._schedule, self._scheduled, self.ast, self._bufs, self.metadata, self.fixedvars, self.prg = None, None, ast, list(bufs or []), tuple(metadata), dict(fixedvars or {}), prg
   @staticmethod
   def _of(schedule, position):
     item = ExecItem(schedule.ast(position), None, [Metadata(name, "") for name in schedule.metadata(position)], schedule.var_vals)
     item._schedule, item._position = schedule, position
     return item
   @property
-  def bufs(self): return self._bufs if self._schedule is None else [_uopscope.buffer_of(b) for b in self._schedule.buffers(self._position)]
+  def bufs(self):
+    """Its buffers, in a list that a script may change."""
+    if self._schedule is not None and self._scheduled is None:
+      self._bufs = [_uopscope.buffer_of(b) for b in self._schedule.buffers(self._position)]
+      self._scheduled = tuple(self._bufs)
+    return self._bufs
   @property
   def cache_hit(self):
     """Whether the same graph was scheduled before with different buffers."""
@@ -30,7 +35,8 @@ class ExecItem:
   def run(self, var_vals=None, wait=False, jit=False, do_update_stats=True):
     """Runs it; returns the time in seconds if it waits."""
     values = self.fixedvars | {k if isinstance(k, str) else k.expr: v for k, v in (var_vals or {}).items()}
-    if self._schedule is not None and self.prg is None and not wait and values == self.fixedvars: return self._schedule.run_item(self._position)
+    unchanged = self._schedule is not None and (self._scheduled is None or list(map(id, self._scheduled)) == list(map(id, self._bufs)))
+    if unchanged and self.prg is None and not wait and values == self.fixedvars: return self._schedule.run_item(self._position)
     bufs = [b.ensure_allocated() for b in self.lower().bufs]
     used = getattr(getattr(self.prg, "p", None), "globals", None)
     return self.prg(bufs if used is None or len(bufs) == len(used) else [bufs[i] for i in used], values, wait)
