@@ -25,7 +25,7 @@ PicturePtr grid(int n, Mark mark = Mark::Same) {
     node.mark = mark;
     measure(node);
     node.x = static_cast<float>(i % 100) * 160 + 100;
-    node.y = static_cast<float>(i / 100) * 110 + 60;
+    node.y = static_cast<float>(i / 100 * 110 + 60); // a row of a hundred
     p->nodes.push_back(node);
     for (int k = 0; k < 2 && i > 100; ++k)
       p->edges.push_back(
