@@ -26,7 +26,7 @@ Item {
             visible: text.length > 0
             Layout.fillWidth: true
             Layout.minimumWidth: 0
-            Layout.maximumWidth: header.detail.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil(implicitWidth)
+            Layout.maximumWidth: header.detail.length === 0 ? 1e6 : Math.ceil(implicitWidth)
         }
         ULabel {
             text: header.detail
