@@ -112,13 +112,14 @@ TEST_CASE("wrong kernels are told what is wrong with them") {
   // The same range closed twice.
   UOp twice = UOp::sink(std::vector<UOp>{memory(0, 16).indexed({i}).store(one).end({i, i})}, Arg::of(info));
   CHECK(has(errorOf([&] { lowerKernel(twice, plainTarget()); }, ErrorKind::Spec), "twice"));
-  // Too few indices.
-  UOp few = UOp::sink(std::vector<UOp>{memory(0, 16)
-                                           .indexed({i})
-                                           .store(shaped(memory(1, 16), {4, 4}).indexed({i}, dtypes::float32))
-                                           .end({i})},
-                      Arg::of(info));
-  CHECK(has(errorOf([&] { lowerKernel(few, plainTarget()); }, ErrorKind::Spec), "1 indices"));
+  // Too few indices, and more than one, which would count the elements.
+  UOp few =
+      UOp::sink(std::vector<UOp>{memory(0, 16)
+                                     .indexed({i})
+                                     .store(shaped(memory(1, 16), {4, 2, 2}).indexed({i, i}, dtypes::float32))
+                                     .end({i})},
+                Arg::of(info));
+  CHECK(has(errorOf([&] { lowerKernel(few, plainTarget()); }, ErrorKind::Spec), "2 indices"));
   // A node that is no kernel.
   CHECK(has(errorOf([&] { lowerKernel(one, plainTarget()); }, ErrorKind::Spec), "SINK"));
 }
