@@ -1,4 +1,4 @@
-// Walks twice over each function: first to collect the targets of jumps, then to print.
+// Decodes each function once. The targets of its jumps are collected before it is printed.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/disassembler.h"
 
@@ -67,15 +67,21 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     uint64_t start = *address - (*section)->getAddress(), size = llvm::object::ELFSymbolRef(symbol).getSize();
     llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t*>(contents->data()) + start, size);
 
-    std::map<uint64_t, int> labels;
-    auto walk = [&](auto&& visit) {
-      for (uint64_t at = 0, length = 0; at < bytes.size(); at += length ? length : 1) {
-        llvm::MCInst inst;
-        bool ok = decoder->getInstruction(inst, length, bytes.slice(at), at, llvm::nulls()) ==
-                  llvm::MCDisassembler::Success;
-        visit(at, length, ok ? &inst : nullptr);
-      }
+    struct Decoded {
+      uint64_t at = 0, length = 0;
+      bool valid = false;
+      llvm::MCInst inst;
     };
+    std::vector<Decoded> decoded;
+    decoded.reserve(bytes.size() / 4);
+    for (uint64_t at = 0; at < bytes.size();) {
+      Decoded& d = decoded.emplace_back();
+      d.at = at;
+      d.valid = decoder->getInstruction(d.inst, d.length, bytes.slice(at), at, llvm::nulls()) ==
+                llvm::MCDisassembler::Success;
+      at += d.length ? d.length : 1;
+    }
+    std::map<uint64_t, int> labels;
     auto targetOf = [&](const llvm::MCInst& inst, uint64_t at, uint64_t length) -> std::optional<uint64_t> {
       uint64_t to = 0;
       if (!analysis || !analysis->isBranch(inst) || !analysis->evaluateBranch(inst, at, length, to) ||
@@ -83,32 +89,31 @@ std::string disassembleObject(std::string_view object, const std::string& triple
         return {};
       return to;
     };
-    walk([&](uint64_t at, uint64_t length, const llvm::MCInst* inst) {
-      if (!inst) return;
-      if (auto to = targetOf(*inst, at, length)) labels[*to] = 0;
-    });
+    for (const Decoded& d : decoded)
+      if (auto to = d.valid ? targetOf(d.inst, d.at, d.length) : std::nullopt) labels[*to] = 0;
     int number = 0;
     for (auto& [at, label] : labels) label = number++;
     print(fmt::format("{}:", std::string_view(name->data(), name->size())));
-    walk([&](uint64_t at, uint64_t length, const llvm::MCInst* inst) {
-      if (auto it = labels.find(at); it != labels.end()) print(fmt::format(".L{}:", it->second));
-      if (!inst) {
-        print(fmt::format("\t.byte {:#04x}", bytes[at]));
-        return;
+    std::string text;
+    for (const Decoded& d : decoded) {
+      if (auto it = labels.find(d.at); it != labels.end()) print(fmt::format(".L{}:", it->second));
+      if (!d.valid) {
+        print(fmt::format("\t.byte {:#04x}", bytes[d.at]));
+        continue;
       }
-      std::string text;
+      text.clear();
       llvm::raw_string_ostream stream(text);
-      printer->printInst(inst, at, "", *subtarget, stream);
-      if (auto to = targetOf(*inst, at, length)) {
+      printer->printInst(&d.inst, d.at, "", *subtarget, stream);
+      if (auto to = targetOf(d.inst, d.at, d.length)) {
         size_t operand = text.find_last_of(" \t");
         if (operand != std::string::npos)
           text = fmt::format("{}.L{}", text.substr(0, operand + 1), labels[*to]);
       }
       print(text);
-      if (!debug) return;
-      llvm::DILineInfo from = debug->getLineInfoForAddress({*address + at, (*section)->getIndex()});
+      if (!debug) continue;
+      llvm::DILineInfo from = debug->getLineInfoForAddress({*address + d.at, (*section)->getIndex()});
       if (from.Line) lines->push_back({line, from.Line});
-    });
+    }
   }
   return out;
 }

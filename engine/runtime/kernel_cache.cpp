@@ -231,7 +231,9 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   if (made.program && (observer || vars::debug >= 7)) {
     ObservedPhase phase("disassemble");
     std::vector<AssemblyLine> fromSource;
-    std::string assembly = made.program->assemblyWithLines(fromSource);
+    // Lines lead to instructions of the linear program, which only a recording of rewrites has.
+    std::string assembly = observer && observer->wantsRewrites() ? made.program->assemblyWithLines(fromSource)
+                                                                 : made.program->assembly();
     if (observer && !assembly.empty())
       observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
     if (vars::debug >= 7) report += assembly + '\n';
