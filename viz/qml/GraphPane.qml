@@ -36,13 +36,14 @@ Item {
 
     // The node clicked on the map; it is shown once the layout of the pass has arrived.
     property real wanted: -1
+    function goToWanted() {
+        if (wanted >= 0) canvas.focusNode(wanted);
+        wanted = -1;
+    }
     Connections {
         target: Session.graph
         function onPictureChanged() {
-            if (pane.wanted < 0 || Session.stepAlone) return;
-            const node = pane.wanted;
-            pane.wanted = -1;
-            Qt.callLater(() => canvas.focusNode(node));
+            if (pane.wanted >= 0 && !Session.stepAlone) Qt.callLater(pane.goToWanted);
         }
     }
     readonly property bool low: height < Theme.px(380) ///< controls may not take the room of the graph

@@ -39,11 +39,12 @@ ApplicationWindow {
         else panes.forceActiveFocus();
     }
     readonly property string tab: Session.tab
-    onTabChanged: Qt.callLater(() => {
+    onTabChanged: Qt.callLater(window.followTab)
+    function followTab() {
         if (window.popped) return;
         if (tab === "sql" && ready) sqlPane.focusText();
         else if (activeFocusItem && !activeFocusItem.visible) restFocus();
-    })
+    }
     // What is shown, as a file: the endings the pane in front offers, and who writes it.
     readonly property var pictures: ["svg", "png"]
     readonly property var tables: ["csv", "json"]

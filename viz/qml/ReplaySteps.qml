@@ -111,7 +111,8 @@ Item {
                     readonly property int wanted: pane.detail.row
                     function look() { if (wanted < count) positionViewAtIndex(wanted, ListView.Contain); }
                     onWantedChanged: look()
-                    onCountChanged: Qt.callLater(() => { if (count > 0) positionViewAtIndex(Math.max(0, wanted), ListView.Center); })
+                    function centre() { if (count > 0) positionViewAtIndex(Math.max(0, wanted), ListView.Center); }
+                    onCountChanged: Qt.callLater(centre)
                     component Half: RowLayout {
                         id: half
                         property string rule

@@ -9,12 +9,15 @@ Rectangle {
     property bool marks: false
     /// A note was typed: the keyboard may go back to where it was.
     signal noted()
+    property int asked: -1 ///< the mark whose note is wanted
+    function askNote() { marksList.askNote(asked); }
     Connections {
         target: Tools.bookmarks
         function onNoteAsked(row: int) {
             if (!pane.visible) return;
             pane.marks = true;
-            Qt.callLater(() => marksList.askNote(row));
+            pane.asked = row;
+            Qt.callLater(pane.askNote);
         }
     }
     color: Theme.panel
