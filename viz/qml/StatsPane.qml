@@ -12,8 +12,9 @@ Rectangle {
     readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : Session.statsGroup === "kernel" ? qsTr("Kernel or schedule") : qsTr("Operation"), qsTr("Time"), qsTr("Share"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No-op"), qsTr("Matched")]
     readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Of the time of all rows shown"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
     function columnWidth(c) {
-        const number = Math.max(Theme.px(70), Math.min(Theme.px(92), (table.width - Theme.px(300)) / 10));
-        return c === 0 ? Math.max(Theme.px(170), table.width - 10 * number - Theme.px(8)) : number;
+        // A name stays near its figures: on a large screen the figures take the room.
+        const number = Math.max(Theme.px(70), Math.min(Theme.px(150), (table.width - Theme.px(300)) / 10));
+        return c === 0 ? Math.max(Theme.px(170), Math.min(Theme.px(560), table.width - 10 * number - Theme.px(8))) : number;
     }
     function listSteps() {
         const range = Session.statsRange, scope = info.scope > 0 ? info.scope : range === "trace" ? 0 : Session.scope;
