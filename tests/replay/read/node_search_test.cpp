@@ -58,7 +58,7 @@ TEST_CASE("a reading that was stopped anywhere is done again, and nothing is cal
           out += std::to_string(step.before) + trace.rule(step.rule).name + ' ';
     for (const ScopeInfo& scope : trace.scopes())
       for (const ArtifactInfo& text : trace.artifacts(scope.id)) out += trace.artifactText(text.id);
-    for (NodeId node = 1; node <= static_cast<NodeId>(trace.nodes().count()); ++node) {
+    for (NodeId node = 1; node <= trace.nodes().count(); ++node) {
       const NodeFields n = trace.nodes().fields(node);
       out += std::to_string(int(n.op)) + ' ' + std::to_string(n.src.size()) + ' ';
     }

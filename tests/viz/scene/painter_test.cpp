@@ -25,7 +25,8 @@ PicturePtr grid(int n, Mark mark = Mark::Same) {
     node.mark = mark;
     measure(node);
     node.x = static_cast<float>(i % 100) * 160 + 100;
-    node.y = static_cast<float>(i / 100 * 110 + 60); // a row of a hundred
+    const int row = i / 100; // a hundred in each
+    node.y = static_cast<float>(row) * 110 + 60;
     p->nodes.push_back(node);
     for (int k = 0; k < 2 && i > 100; ++k)
       p->edges.push_back(
