@@ -202,6 +202,7 @@ int benchKernels(const BenchArguments& a) {
 void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   CLI::App* bench =
       app.add_subcommand("bench", "experiments: a script under a matrix of settings, measured in turn");
+  bench->footer("uopscope bench SCRIPT.py ... is short for uopscope bench run SCRIPT.py ...");
   bench->require_subcommand(1);
   CLI::App* run = bench->add_subcommand("run", "run the matrix; every round in an order of its own");
   run->add_option("SCRIPT", a.script, "a Python script")->required();
@@ -257,6 +258,13 @@ void addBenchVerb(CLI::App& app, BenchArguments& a, int& code) {
   merge->add_option("-o,--output", a.output, "the whole")->required();
   merge->add_flag("--overwrite", a.overwrite, "replace an experiment that is there");
   merge->callback([&] { code = mergeBench(a); });
+}
+
+void nameRun(std::vector<std::string>& arguments) {
+  if (arguments.size() < 3) return;
+  const std::string& word = arguments[2];
+  const bool option = word.starts_with("--") && word != "--help";
+  if (option || word.ends_with(".py")) arguments.insert(arguments.begin() + 2, "run");
 }
 
 } // namespace uopscope::cli

@@ -23,6 +23,9 @@ struct BenchArguments {
 /// that runs.
 void addBenchVerb(CLI::App& app, BenchArguments& arguments, int& code);
 
+/// Puts `run` before a script or an option that follows `bench`, so that `bench SCRIPT.py` measures it.
+void nameRun(std::vector<std::string>& arguments);
+
 /// An experiment as table and plot, JSON, a page, or in the window.
 int showBench(const BenchArguments& arguments);
 /// Two experiments, or the cells of one, by the Mann-Whitney test.

@@ -154,6 +154,8 @@ int dispatch(int argc, char** argv) {
                      "work for several machines: replays, experiments, searches and fuzzing in parts");
   addOtherVerbs(app, o);
 
+  if (arguments[1] == "bench") nameRun(arguments);
+
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
   try {
     app.parse(reversed);

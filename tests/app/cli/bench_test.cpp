@@ -46,7 +46,8 @@ TEST_CASE(
   const std::string script = f.file("a.py", kScript), part = f.file("part.uopbench"),
                     whole = f.file("whole.uopbench"), corpus = f.file("a.uopcorpus"),
                     other = f.file("b.uopcorpus");
-  REQUIRE(call(f, {"bench", "run", script, "--set", "NOOPT=0,1", "--repeat", "1", "-o", part}).code == 0);
+  // `run` may be left out.
+  REQUIRE(call(f, {"bench", script, "--set", "NOOPT=0,1", "--repeat", "1", "-o", part}).code == 0);
   REQUIRE(call(f, {"bench", "merge", part, "-o", whole}).code == 0);
   const Result r = call(f, {"bench", "kernels", whole, "--cell", "NOOPT=1", "-o", corpus});
   CHECK_MESSAGE(r.code == 0, r.err);
@@ -55,6 +56,8 @@ TEST_CASE(
   const Result diff = call(f, {"replay", "diff", other, corpus});
   CHECK(diff.out.find("NOOPT") != std::string::npos);                  // the setting that differs comes first
   CHECK(call(f, {"bench", "kernels", whole, "-o", corpus}).code == 2); // is there
+  CHECK(call(f, {"bench", "--repeat", "1", "missing.py"}).err.find("missing.py") != std::string::npos);
+  CHECK(call(f, {"bench", "shwo", whole}).code == 2);
   const Result wrong = call(f, {"bench", "kernels", whole, "--cell", "NOOPT=7", "-o", f.file("c.uopcorpus")});
   CHECK(wrong.code == 2);
   CHECK(wrong.err.find("its cells are: NOOPT=0, NOOPT=1") != std::string::npos);
