@@ -294,9 +294,45 @@ int replayDiff(const ReplayArguments& o) {
   return report(o, o.inputs[0], now.path());
 }
 
+namespace {
+
+/// Each result and the counts of each rule as a line of JSON, without times and without whatever else differs between
+/// two runs of one build. Replays of one corpus that agree print the same bytes, however they were cut into parts.
+void printResults(const Corpus& c) {
+  for (const CorpusEntry& e : c.entries()) {
+    auto hash = [](uint64_t h) { return fmt::format("{:016x}", h); };
+    const nlohmann::ordered_json line = {{"kind", e.isKernel() ? "kernel" : "schedule"},
+                                         {"input", hash(e.inputHash)},
+                                         {"name", e.name},
+                                         {"device", e.device},
+                                         {"status", e.status},
+                                         {"message", e.message},
+                                         {"output", hash(e.outputHash)},
+                                         {"story", hash(e.storyHash)},
+                                         {"uses", e.uses},
+                                         {"flops", e.flops},
+                                         {"bytes", e.bytes},
+                                         {"place", e.place()}};
+    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  for (const auto& [place, n] : c.counts()) {
+    const nlohmann::ordered_json line = {{"pass", place.pass},
+                                         {"rule", place.rule},
+                                         {"at", fmt::format("{}:{}", place.file, place.line)},
+                                         {"attempts", n.count}};
+    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+}
+
+} // namespace
+
 int replayList(const ReplayArguments& o) {
   StoredCompilations stored = openStored(o.corpus);
   Corpus c = Corpus::open(stored.path());
+  if (o.results) {
+    printResults(c);
+    return kFine;
+  }
   Table table({"#", "kind", "name", "device", "state", "uses", "compile", "FLOPs", "bytes", "asked for by"});
   Json json = Json::array();
   auto number = [](int64_t n) { return n < 0 ? std::string("?") : grouped(n); };

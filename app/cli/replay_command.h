@@ -13,8 +13,8 @@ struct ReplayArguments {
                                     part; ///< "2/4"
   std::vector<std::string> commits, without;
   int jobs = 0, timeout = 60, memory = 4096;
-  bool json = false, assembly = false, ignoreNames = false, assertSame = false, all = false, diffs = false,
-       quiet = false;
+  bool json = false, results = false, assembly = false, ignoreNames = false, assertSame = false, all = false,
+       diffs = false, quiet = false;
   bool markdown = false, rewrites = false, runKernels = false, open = false, codeOnly = false,
        trust = false; ///< allow code from a file to run outside a sandbox
   std::string screenshot;

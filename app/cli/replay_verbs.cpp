@@ -95,6 +95,9 @@ void addReplayVerb(CLI::App& app, ReplayArguments& o, int& code) {
   list->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();
   list->add_option("--only", o.only, "names, devices, states or script lines that contain this");
   list->add_flag("--json", o.json, "JSON instead of text");
+  list->add_flag("--results", o.results,
+                 "results and counts of rules without times, a line of JSON each: the same bytes for replays "
+                 "that agree");
 
   CLI::App* show = verb("show", "a stored compilation", replayShow);
   show->add_option("CORPUS", o.corpus, "a .uopcorpus file")->required();

@@ -243,6 +243,9 @@ if __name__ == "__main__":
   except CampaignError as e:
     print(f"uopscope campaign: {e}", file=sys.stderr)
     sys.exit(2)
+  except OSError as e:
+    print(f"uopscope campaign: {e.filename or 'a file'}: {e.strerror or e}", file=sys.stderr)
+    sys.exit(2)
   except KeyboardInterrupt:
     print("uopscope campaign: stopped; finished parts are kept, the same command goes on", file=sys.stderr)
     sys.exit(130)
