@@ -421,3 +421,16 @@ function(uopscope_tests)
     endforeach()
   endif()
 endfunction()
+
+# tests/fuzz/targets: a program a file, driven by libFuzzer. Its libraries are built with
+# UOPSCOPE_SANITIZE=fuzzer-no-link,address,undefined; tests/fuzz/run does that.
+function(uopscope_fuzz_targets)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*_target.cpp)
+  add_custom_target(fuzz_targets)
+  foreach(file ${sources})
+    get_filename_component(name ${file} NAME_WE)
+    add_executable(${name} ${file})
+    target_link_libraries(${name} PRIVATE uopscope_app engine_prove -fsanitize=fuzzer)
+    add_dependencies(fuzz_targets ${name})
+  endforeach()
+endfunction()
