@@ -261,7 +261,17 @@ void Recorder::fail(const std::string& message) {
   }
 }
 
+void Recorder::writeLaterMeta() {
+  if (!options_.laterMeta) return;
+  try {
+    for (const auto& [key, value] : options_.laterMeta()) writer_->setMeta(key, value);
+  } catch (const Error& error) {
+    fail(error.what());
+  }
+}
+
 void Recorder::write() {
+  writeLaterMeta();
   int64_t lastCommit = nowNs();
   auto commit = [&] {
     lastCommit = nowNs();

@@ -18,6 +18,7 @@
 #include "replay/record/event_source.h"
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -29,9 +30,11 @@ struct RecorderOptions {
   std::string path;
   Tier tier = Tier::Full;
   std::map<std::string, std::string> meta; ///< entries stored unchanged
-  std::vector<std::string> files;          ///< files whose text is stored
-  RecordingProgress* progress = nullptr;   ///< counters to use; null: the recorder's own
-  Observer* alsoCounts = nullptr;          ///< receives match counts too, from any thread
+  /// Entries that take their time, such as what git says of the work tree. The writer's thread asks for them once.
+  std::function<std::map<std::string, std::string>()> laterMeta{};
+  std::vector<std::string> files;        ///< files whose text is stored
+  RecordingProgress* progress = nullptr; ///< counters to use; null: the recorder's own
+  Observer* alsoCounts = nullptr;        ///< receives match counts too, from any thread
   size_t maxEvents = 1 << 20;
 };
 
@@ -65,6 +68,7 @@ protected:
 
 private:
   void write();
+  void writeLaterMeta();
   bool consumeSome(TraceWriter& writer);
   void fail(const std::string& message);
   void waitForWriter(bool commit);

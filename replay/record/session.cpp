@@ -175,7 +175,11 @@ void RecordingSession::begin() {
     if (GitPlace git = gitPlaceOf(script); !git.root.empty()) {
       r.meta["git.commit"] = git.commit;
       r.meta["git.branch"] = git.branch;
-      if (std::string state = gitStateOf(git.root); !state.empty()) r.meta["git.state"] = state;
+      r.laterMeta = [root = git.root]() -> std::map<std::string, std::string> {
+        std::string state = gitStateOf(root); // git reads the whole work tree
+        if (state.empty()) return {};
+        return {{"git.state", std::move(state)}};
+      };
     }
     if (script.ends_with(".py")) r.files.push_back(script);
     if (const fs::path folder = fs::path(options_.path).parent_path(); !folder.empty())

@@ -33,8 +33,8 @@ std::string_view passOutcomeName(int outcome) {
 TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
     : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
   db_.execute("PRAGMA page_size = 512");
+  db_.execute("PRAGMA synchronous = OFF"); // first: the change of the journal would wait for the disk
   db_.execute("PRAGMA journal_mode = WAL");
-  db_.execute("PRAGMA synchronous = OFF");
   db_.execute("PRAGMA wal_autocheckpoint = 32000");
   db_.execute("PRAGMA cache_size = -16000");
   db_.execute("PRAGMA temp_store = MEMORY");

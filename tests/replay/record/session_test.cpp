@@ -122,3 +122,27 @@ TEST_CASE("the commit of a script's repository") {
   CHECK(gitPlaceOf(root / "models/a.py").branch.empty());
   std::filesystem::remove_all(root);
 }
+
+TEST_CASE("a trace says what git says of the script's work tree, and the script does not wait for it") {
+  const auto root = std::filesystem::temp_directory_path() / ("uopscope-state-" + std::to_string(getpid()));
+  std::filesystem::create_directories(root);
+  const std::string git = "cd '" + root.string() + "' && git -c user.email=a@b.c -c user.name=n ";
+  std::ofstream(root / "model.py") << "print(1)\n";
+  REQUIRE(std::system((git + "init -q -b main && git add -A && " +
+                       "git -c user.email=a@b.c -c user.name=n commit -q -m one")
+                          .c_str()) == 0);
+  auto recorded = [&] {
+    TempTrace file;
+    RecordingSession session(SessionOptions{.path = file.path, .script = (root / "model.py").string()});
+    compileSomething();
+    session.finish();
+    Trace trace(file.path);
+    CHECK(trace.meta("git.commit").size() == 40);
+    CHECK(trace.meta("git.branch") == "main");
+    return trace.meta("git.state");
+  };
+  CHECK(recorded() == "clean");
+  std::ofstream(root / "model.py") << "print(2)\n";
+  CHECK(recorded() == "1 file modified: model.py");
+  std::filesystem::remove_all(root);
+}
