@@ -10,14 +10,10 @@ namespace uopscope::cli {
 
 namespace {
 
-/// Quotes text as a Python literal.
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump();
-}
-
 /// Runs the script first, then proves the rules of the PatternMatchers among its global names.
 int proveScript(const ProveArguments& o) {
 #ifdef UOPSCOPE_HAVE_PYTHON
+  auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
   return runPython(
       {"-c", fmt::format("from uopscope.proofs import main; main({}, {}, {}, {})", quoted(o.rules),
                          quoted(o.rule), o.milliseconds, o.json ? "True" : "False")});

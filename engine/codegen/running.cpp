@@ -181,7 +181,7 @@ UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
   UOp copied = terms.indexed({step * lanes + rows})
                    .store(c.term.substitute({{c.carrier, at}}))
                    .end({outer, inner, rows});
-  UOp one = UOp::range(block, {id++}, AxisType::Reduce), place = one * lanes + rows;
+  UOp one = UOp::range(block, id++, AxisType::Reduce), place = one * lanes + rows;
   UOp term = terms.after(std::span<const UOp>(&copied, 1)).indexed({place}, c.k.sum.dtype());
   UOp sums = results.indexed({place}).store(added(c, cleared, {blocks, one}, rows, term)).end({one, rows});
   auto [back, lane] = squares();

@@ -29,7 +29,7 @@ ThreadObserver::ThreadObserver(Observer& starter) : ForwardingObserver(starter),
 }
 
 ThreadObserver::~ThreadObserver() {
-  join();
+  handOver();
   std::erase(live(), this);
 }
 
@@ -38,7 +38,7 @@ void ThreadObserver::detachAll(const Observer& starter) {
   if (!threads) return; // every ObserverScope that ends asks
   for (ThreadObserver* thread : threads->live) {
     if (thread->starter_ != &starter) continue;
-    thread->join();
+    thread->handOver();
     thread->starter_ = nullptr;
     thread->forwardTo(thread->nobody_);
   }
@@ -49,7 +49,7 @@ void ThreadObserver::enter() {
 }
 
 void ThreadObserver::leave() {
-  if (--depth_ == 0) join();
+  if (--depth_ == 0) handOver();
 }
 
 void ThreadObserver::onScopeBegin(const ScopeBegin& begin) {
@@ -69,7 +69,7 @@ void ThreadObserver::onPassEnd(const PassEnd& end) {
   leave();
 }
 
-void ThreadObserver::join() {
+void ThreadObserver::handOver() {
   if (!own_) return;
   forwardTo(*starter_);
   starter_->join(std::move(own_));

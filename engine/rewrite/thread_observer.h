@@ -39,7 +39,7 @@ private:
   void enter();
   void leave();
   /// The starter receives the events since the fork.
-  void join();
+  void handOver();
 
   Observer nobody_;               ///< receives the events after the starter's end
   Observer* starter_;             ///< null: detached

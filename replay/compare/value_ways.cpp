@@ -32,8 +32,7 @@ NodeId firstGraph(Trace& trace, ScopeId scope) {
 /// What the first graph of the kernel stores to elements.
 class Reference {
 public:
-  Reference(ValueContext& context, UOp root, const ValueChoice& choice)
-      : context_(context), graph_(context, root) {
+  Reference(ValueContext& context, UOp root, const ValueChoice& choice) : graph_(context, root) {
     graph_.chooseVariables(choice);
   }
   std::optional<ConstValue> at(uint64_t memory, int64_t index) {
@@ -48,7 +47,6 @@ public:
   }
 
 private:
-  ValueContext& context_;
   NodeValues graph_;
   std::map<std::pair<uint64_t, int64_t>, std::optional<ConstValue>> known_;
 };

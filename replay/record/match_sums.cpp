@@ -80,7 +80,7 @@ MatchSums::OfOp& MatchSums::of(uint32_t list, Op op) {
 
 MatchSums::Cell& MatchSums::OfOp::at(uint32_t place) {
   auto it = std::ranges::lower_bound(cells, place, {}, &Cell::place);
-  if (it == cells.end() || it->place != place) it = cells.insert(it, Cell{.place = place});
+  if (it == cells.end() || it->place != place) it = cells.insert(it, Cell{.place = place, .sum = {}});
   return *it;
 }
 
