@@ -67,7 +67,7 @@ private:
   void push(UOp u) {
     ++made_;
     if (u.dtype() == dtypes::index) {
-      const auto low = u.vmin().i, high = u.vmax().i;
+      const int64_t low = u.vmin(), high = u.vmax();
       if (low < -kMost || high > kMost) return;
     }
     stack_.push_back(u);
