@@ -8,9 +8,9 @@
 """
 import os, sqlite3, subprocess, sys, tempfile
 
-SCRIPTS = ["from tinygrad import Tensor; (Tensor.ones(3, 4).contiguous() @ Tensor.ones(4, 2).contiguous()).softmax().realize()",
-           "from tinygrad import Tensor; Tensor.arange(12).reshape(3, 4).sum(0).realize()",
-           "from tinygrad import Tensor, dtypes; (Tensor.rand(7).cast(dtypes.half).exp() + 1).realize()"]
+VALUES = ["(Tensor.ones(3, 4).contiguous() @ Tensor.ones(4, 2).contiguous()).softmax()", "Tensor.arange(12).reshape(3, 4).sum(0)",
+          "(Tensor.rand(7).cast(dtypes.half).exp() + 1)"]
+BEGIN = "from tinygrad import Tensor, dtypes\nfrom tinygrad.uop.ops import pyrender\n"
 
 
 def main(program, target, folder):
@@ -25,12 +25,14 @@ def main(program, target, folder):
   def say(*arguments): return subprocess.run([program, *arguments], check=True, capture_output=True).stdout
 
   with tempfile.TemporaryDirectory() as work:
-    for k, text in enumerate(SCRIPTS):
+    for k, text in enumerate(VALUES):
       script, corpus, trace = (os.path.join(work, f"{k}{end}") for end in (".py", ".uopcorpus", ".uoptrace"))
-      with open(script, "w") as f: f.write(text)
+      with open(script, "w") as f: f.write(f"{BEGIN}({text}).realize()\n")
       say("replay", "capture", "-q", script, "-o", corpus)
       db = sqlite3.connect(corpus)
       if target == "parse":
+        code = f"{BEGIN}for item in ({text}).schedule(): print(pyrender(item.ast), end='\\0')"
+        for graph in say("python", "-c", code).split(b"\0")[:-1]: keep(graph)
         for (kernel,) in db.execute("SELECT id FROM compilation"): keep(say("replay", "show", corpus, str(kernel), "--what", "graph"))
       elif target == "corpus":
         for size, data, form in db.execute("SELECT raw_size, data, form FROM block WHERE form > 0 AND raw_size < 65536"):

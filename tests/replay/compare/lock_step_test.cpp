@@ -152,3 +152,12 @@ TEST_CASE("the shape of a scalar is stored and read again; other vectors of noth
   CHECK(graphFromText(graphToText(root)) == root);
   CHECK_THROWS_AS(graphFromText("VECTORIZE\tdtypes.float\t\t\n"), Error);
 }
+
+TEST_CASE("a stored constant is one that its type has") {
+  Pool pool;
+  PoolScope scope(pool);
+  CHECK(graphFromText("CONST\tdtypes.float\t1.4426952216293335\t\n") ==
+        UOp::constant(dtypes::float32, 1.4426952216293335));
+  CHECK(graphFromText("CONST\tdtypes.uchar\t257\t\n") == UOp::constant(dtypes::uint8, int64_t{1}));
+  CHECK(graphFromText("CONST\tdtypes.half\t3\t\n") == UOp::constant(dtypes::float16, 3.0));
+}
