@@ -243,6 +243,16 @@ TEST_CASE("replay: a side leads to its own pass and rewrite from any row, whethe
   CHECK(passes > 1);
 }
 
+TEST_CASE("replay: a side is called what its corpus says it is, or else by its file") {
+  Compared c;
+  CHECK(c.replay.afterName() == QString::fromStdString(c.after.path).section('/', -1));
+  Corpus::append(c.after.path).setMeta("title", "/models/before.uopcorpus without mul-one");
+  c.replay.openFiles({QString::fromStdString(c.before.path), QString::fromStdString(c.after.path)});
+  c.settle();
+  REQUIRE(c.replay.state() == "ready");
+  CHECK(c.replay.afterName() == "before.uopcorpus without mul-one");
+}
+
 TEST_CASE("replay: two traces of one script are compared in place") {
   application();
   TempTrace first, second;
