@@ -21,6 +21,10 @@ using Json = nlohmann::json;
 
 namespace {
 
+std::string withSteps(const std::string& name, int64_t steps) {
+  return fmt::format("{} ({} {})", name, steps, steps == 1 ? "step" : "steps");
+}
+
 // Most work of a walk (steps times nodes): larger ones would take minutes.
 constexpr int64_t kMostWork = 40'000'000;
 // Limits: lines of a difference and of the trees it compares; characters of an expression, a text and a file.
@@ -183,8 +187,7 @@ Json SessionData::scopeJson(ScopeId id, PassId only) {
   for (const PassInfo& pass : passes) {
     if (only && pass.id != only) continue;
     Json p = passJson(pass, numbers[pass.id]);
-    if (!p.contains("rows") && pass.steps)
-      absent.push_back(fmt::format("{} ({} steps)", pass.name, pass.steps));
+    if (!p.contains("rows") && pass.steps) absent.push_back(withSteps(pass.name, pass.steps));
     out["passes"].push_back(std::move(p));
   }
   full_ |= !absent.empty();
@@ -224,8 +227,7 @@ SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(tra
     if (room())
       json_["scopes"].push_back(scopeJson(wanted[i], only));
     else
-      absent.push_back(
-          fmt::format("{} ({} steps)", trace.scope(wanted[i]).name, trace.scope(wanted[i]).steps));
+      absent.push_back(withSteps(trace.scope(wanted[i]).name, trace.scope(wanted[i]).steps));
   }
   if (!choice.kernel.empty())
     limits_.push_back(

@@ -157,14 +157,13 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   if (n.tag) box.tag = n.tag.repr();
   switch (n.op) {
   case Op::RANGE: {
-    std::string ids;
-    if (n.arg.kind() == ArgKind::Range) {
-      const auto& r = n.arg.as<RangeArg>();
-      for (int64_t id : r.ids) ids += (ids.empty() ? "r" : "_") + std::to_string(id);
-      ids += " " + std::string(axisTypeName(r.type));
-    }
-    if (!n.src.empty()) ids += " to " + formula(read, n.src[0], 3);
-    box.detail = clipped(ids);
+    // A loop has the name that expressions over it have.
+    std::string loop;
+    if (n.arg.kind() == ArgKind::Range)
+      loop =
+          readableExpression(read, n.id, 1, 40) + " " + std::string(axisTypeName(n.arg.as<RangeArg>().type));
+    if (!n.src.empty()) loop += " to " + formula(read, n.src[0], 3);
+    box.detail = clipped(loop);
     break;
   }
   case Op::DEFINE_GLOBAL:
@@ -179,7 +178,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   case Op::REDUCE:
   case Op::ALLREDUCE:
     if (n.arg.kind() == ArgKind::Op) {
-      box.detail = std::string(opName(n.arg.op())) + " over";
+      box.detail = std::string(opName(n.arg.op())) + (n.src.size() > 1 ? " over" : "");
       for (size_t i = 1; i < n.src.size(); ++i) box.detail += " " + foldedText(read, read(n.src[i]));
       box.detail = clipped(box.detail);
     }

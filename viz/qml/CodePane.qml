@@ -44,7 +44,7 @@ Rectangle {
                 y: Theme.px(5)
                 width: parent.width - Theme.px(22)
                 text: pane.what
-                detail: qsTr("%1 lines").arg(pane.model.lineCount)
+                detail: pane.model.lineCount === 1 ? qsTr("1 line") : qsTr("%1 lines").arg(pane.model.lineCount)
                 UField {
                     id: field
                     visible: pane.searching
@@ -54,7 +54,15 @@ Rectangle {
                     Keys.onReturnPressed: event => pane.find(event.modifiers & Qt.ShiftModifier ? -1 : 1)
                     Keys.onEscapePressed: pane.endSearch()
                 }
-                UButton { objectName: "bisectLine"; visible: Session.tab === "source" && pane.model === Session.code && Session.scopeKind === "kernel" && pane.first > 0; enabled: !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite made line %1?").arg(pane.first); tip: qsTr("Compiles the kernel with fewer and fewer rewrites until the line is gone"); onClicked: Tools.bisect.ofLine(pane.model.plainText(pane.first, pane.first)) }
+                UButton {
+                    objectName: "bisectLine"
+                    visible: Session.tab === "source" && pane.model === Session.code && Session.scopeKind === "kernel" && pane.first > 0
+                    enabled: !Tools.bisect.busy
+                    quiet: false
+                    text: qsTr("Which rewrite made line %1?").arg(pane.first)
+                    tip: qsTr("Compiles the kernel with fewer and fewer rewrites until the line is gone")
+                    onClicked: Tools.bisect.ofLine(pane.model.plainText(pane.first, pane.first))
+                }
                 UButton { objectName: "bisectScript"; visible: pane.model === Session.scriptCode; enabled: !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it fail?"); tip: qsTr("Runs the script with fewer and fewer rewrites until it ends without an error"); onClicked: Tools.bisect.ofScript() }
                 UButton { objectName: "editOpen"; visible: pane.model === Session.scriptCode; quiet: false; text: qsTr("Edit"); tip: qsTr("Change the script, record it again, compare"); onClicked: Tools.editor.edit() }
                 UButton { objectName: "llvmOpen"; visible: Session.tab === "ir" && pane.model === Session.code; quiet: false; text: qsTr("LLVM's passes"); tip: qsTr("What LLVM makes of it, pass by pass"); onClicked: Tools.llvm.open = true }

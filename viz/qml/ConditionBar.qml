@@ -28,7 +28,7 @@ Rectangle {
             Keys.onEscapePressed: bar.visible = false
         }
         ULabel {
-            text: Tools.conditions.problem.length > 0 ? Tools.conditions.problem : Tools.conditions.count < 0 ? "" : qsTr("%1 steps, %2 in this pass").arg(Tools.conditions.count).arg(Tools.conditions.hits.length)
+            text: Tools.conditions.problem.length > 0 ? Tools.conditions.problem : Tools.conditions.count < 0 ? "" : (Tools.conditions.count === 1 ? qsTr("1 step, %1 in this pass") : qsTr("%1 steps, %2 in this pass").arg(Tools.conditions.count)).arg(Tools.conditions.hits.length)
             color: Tools.conditions.problem.length > 0 ? Theme.error : Theme.textMuted
             font.pixelSize: Theme.small
             Layout.maximumWidth: Theme.px(420)

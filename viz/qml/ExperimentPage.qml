@@ -17,8 +17,11 @@ Rectangle {
         function onUiAction(id) { if (id === "search") table.search(); }
     }
     readonly property string phase: experiment.state
-    onPhaseChanged: if (phase === "ready") Qt.callLater(table.focusRows)
-    Component.onCompleted: if (phase === "ready") Qt.callLater(table.focusRows)
+    // The rows take the keyboard once they are there. A timer goes with the page; a call of Qt.callLater would be made
+    // after its end too.
+    Timer { id: focusing; interval: 0; onTriggered: table.focusRows() }
+    onPhaseChanged: if (phase === "ready") focusing.restart()
+    Component.onCompleted: if (phase === "ready") focusing.restart()
     ColumnLayout {
         visible: page.experiment.state === "working"
         anchors.centerIn: parent
@@ -49,23 +52,24 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(52)
+            implicitHeight: head.height + about.height + Theme.px(16)
             color: Theme.panel
-            RowLayout {
-                anchors.fill: parent
-                anchors.leftMargin: Theme.px(14)
-                anchors.rightMargin: Theme.px(10)
-                spacing: Theme.px(8)
-                ColumnLayout {
-                    spacing: 0
-                    Layout.fillWidth: true
-                    RowLayout {
-                        spacing: Theme.px(10)
-                        ULabel { objectName: "experimentTitle"; text: page.experiment.title; font.weight: Font.DemiBold; Layout.maximumWidth: page.width * 0.3 }
-                        ULabel { objectName: "experimentHeadline"; text: page.experiment.headline; color: Theme.textMuted; Layout.fillWidth: true }
-                    }
-                    ULabel { text: page.experiment.about; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                }
+            ToolLine {
+                id: head
+                x: Theme.px(14)
+                y: Theme.px(8)
+                width: parent.width - Theme.px(24)
+                height: implicitHeight
+                least: Theme.px(260)
+                label.objectName: "experimentTitle"
+                label.font.weight: Font.DemiBold
+                label.font.pixelSize: Theme.body
+                label.color: Theme.text
+                more.objectName: "experimentHeadline"
+                more.font.pixelSize: Theme.body
+                more.color: Theme.textMuted
+                text: page.experiment.title
+                detail: page.experiment.headline
                 USegments {
                     objectName: "experimentMode"
                     visible: page.experiment.hasPairs && page.experiment.other.length === 0
@@ -73,12 +77,13 @@ Rectangle {
                     value: page.experiment.comparing ? "pairs" : "cells"
                     onPicked: value => page.experiment.comparing = value === "pairs"
                 }
-                UChip { visible: page.experiment.other.length > 0; sign: "−"; tone: Theme.removed; text: page.experiment.fileName }
+                UChip { height: Theme.px(28); visible: page.experiment.other.length > 0; sign: "−"; tone: Theme.removed; text: page.experiment.fileName }
                 UButton { objectName: "experimentSwap"; visible: page.experiment.other.length > 0; text: "⇄"; tip: qsTr("Swap sides"); onClicked: page.experiment.swap() }
-                UChip { visible: page.experiment.other.length > 0; sign: "+"; tone: Theme.added; text: page.experiment.other.substring(page.experiment.other.lastIndexOf("/") + 1) }
-                UButton { objectName: "experimentCompare"; quiet: false; text: page.width < Theme.px(1000) ? qsTr("With…") : qsTr("Compare with…"); tip: qsTr("Another experiment: cells of equal settings, before and after"); onClicked: page.fileAsked(path => page.experiment.compareWith(path)) }
+                UChip { height: Theme.px(28); visible: page.experiment.other.length > 0; sign: "+"; tone: Theme.added; text: page.experiment.other.substring(page.experiment.other.lastIndexOf("/") + 1) }
+                UButton { objectName: "experimentCompare"; quiet: false; text: qsTr("Compare with…"); tip: qsTr("Another experiment: cells of equal settings, before and after"); onClicked: page.fileAsked(path => page.experiment.compareWith(path)) }
                 UButton { objectName: "experimentClose"; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: page.experiment.shown = false }
             }
+            ULabel { id: about; x: Theme.px(14); y: head.y + head.height; width: head.width; text: page.experiment.about; color: Theme.textFaint; font.pixelSize: Theme.small }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
         }
         Rectangle {
@@ -119,11 +124,18 @@ Rectangle {
                 }
             }
         }
-        USplit {
+        UScroll {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            ExperimentTable { id: table; SplitView.fillWidth: true; SplitView.minimumWidth: Theme.px(420) }
-            ExperimentDetail { SplitView.preferredWidth: Math.min(Theme.px(400), page.width * (page.width < Theme.px(1000) ? 0.28 : 0.34)); SplitView.minimumWidth: Theme.px(240) }
+            needed: split.stacked ? Theme.px(760) : Theme.px(300)
+            USplit { // where the two would be too narrow beside each other, the details lie below
+                id: split
+                readonly property bool stacked: page.width < Theme.px(800)
+                anchors.fill: parent
+                orientation: stacked ? Qt.Vertical : Qt.Horizontal
+                ExperimentTable { id: table; SplitView.fillWidth: true; SplitView.fillHeight: true; SplitView.minimumWidth: Math.min(Theme.px(420), page.width * 0.5); SplitView.minimumHeight: Theme.px(200) }
+                ExperimentDetail { SplitView.preferredWidth: Math.min(Theme.px(400), page.width * (page.width < Theme.px(1000) ? 0.28 : 0.34)); SplitView.minimumWidth: Math.min(Theme.px(240), page.width * 0.3); SplitView.preferredHeight: Theme.px(480); SplitView.minimumHeight: Theme.px(240) }
+            }
         }
         ULabel {
             visible: page.experiment.comparing

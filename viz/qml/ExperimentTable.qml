@@ -11,9 +11,10 @@ Rectangle {
     readonly property ExperimentRows model: Tools.experiment.rows
     readonly property bool pairs: model.comparing
     readonly property bool narrow: width < Theme.px(820)
+    readonly property bool tight: width < Theme.px(600) ///< the change tells the verdict by its sign and colour
     // Widths of the columns: numbers have fixed ones, the plot takes what names of usual length leave.
     readonly property real gap: Theme.px(10)
-    readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(150), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs ? Theme.px(104) : 0 })
+    readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(150), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs && !tight ? Theme.px(104) : 0 })
     readonly property real taken: { let sum = Theme.px(32) + gap; for (const name in wide) if (wide[name] > 0) sum += wide[name] + gap; return sum; }
     readonly property real plotWidth: Math.max(Theme.px(100), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 150 : 210 : narrow ? 152 : 170)))
     readonly property real nameWidth: Math.max(Theme.px(50), width - taken - plotWidth)
@@ -160,7 +161,7 @@ Rectangle {
                     Cell { width: pane.wide.deviation; text: row.deviation }
                     Cell { width: pane.wide.failed; text: row.failed > 0 ? row.failed.toString() : "–"; color: row.failed > 0 ? Theme.error : Theme.textFaint }
                     Cell { width: pane.wide.after; text: row.after }
-                    Cell { width: pane.wide.change; text: row.change; color: row.tone.length > 0 ? pane.tone(row.tone) : Theme.text }
+                    Cell { width: pane.wide.change; text: pane.tight ? (pane.sign(row.tone) + row.change) : row.change; color: row.tone.length > 0 ? pane.tone(row.tone) : Theme.text }
                     Cell { width: pane.wide.p; text: row.p; color: Theme.textMuted }
                     Cell { width: pane.wide.verdict; horizontalAlignment: Text.AlignLeft; mono: false; text: (pane.sign(row.tone) + " " + row.verdict).trim(); color: pane.tone(row.tone); font.weight: row.tone.length > 0 ? Font.DemiBold : Font.Normal }
                     Item {
@@ -170,7 +171,7 @@ Rectangle {
                         ExperimentStrip { visible: pane.pairs; strip: row.afterStrip; tone: Theme.added; width: parent.width; height: parent.height / 2 - 1; y: parent.height / 2 }
                     }
                 }
-                UTip { visible: row.hovered; delay: 900; x: Theme.px(14); y: row.height; text: row.name + "\n" + row.median + (row.interval.length > 0 ? " (" + row.interval + ")" : "") + (pane.pairs ? "\n" + row.after + " (" + row.afterInterval + ")\n" + row.change + ", p " + row.p + ": " + row.verdict : "") + (row.strip.note ? "\n" + row.strip.note : "") }
+                UTip { visible: row.hovered; delay: 900; x: row.width + Theme.px(8); y: 0; text: row.name + "\n" + row.median + (row.interval.length > 0 ? " (" + row.interval + ")" : "") + (pane.pairs ? "\n" + row.after + " (" + row.afterInterval + ")\n" + row.change + ", p " + row.p + ": " + row.verdict : "") + (row.strip.note ? "\n" + row.strip.note : "") }
             }
             ULabel { visible: rows.count === 0; x: Theme.px(14); y: Theme.px(8); text: pane.model.total === 0 ? qsTr("The file holds no cell.") : qsTr("Nothing is listed by this search."); color: Theme.textFaint }
         }

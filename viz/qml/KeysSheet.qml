@@ -98,7 +98,14 @@ Popup {
                                         height: Theme.px(22)
                                         readonly property bool asking: popup.changing === modelData.id
                                         Rectangle { anchors.fill: parent; anchors.leftMargin: -Theme.px(4); radius: 4; color: line.asking ? Theme.selection : lineArea.containsMouse ? Theme.hover : "transparent" }
-                                        UArea { id: lineArea; objectName: "keyOf-" + line.modelData.id; anchors.fill: parent; name: line.modelData.text + ": " + line.modelData.caps.join(qsTr(" or ")); onClicked: { popup.changing = line.asking ? "" : line.modelData.id; catcher.forceActiveFocus(); } onDoubleClicked: { popup.changing = ""; Session.preferences.setKeys(line.modelData.id, "default"); } }
+                                        UArea {
+                                            id: lineArea
+                                            objectName: "keyOf-" + line.modelData.id
+                                            anchors.fill: parent
+                                            name: line.modelData.text + ": " + line.modelData.caps.join(qsTr(" or "))
+                                            onClicked: { popup.changing = line.asking ? "" : line.modelData.id; catcher.forceActiveFocus(); }
+                                            onDoubleClicked: { popup.changing = ""; Session.preferences.setKeys(line.modelData.id, "default"); }
+                                        }
                                         ULabel { width: parent.width - caps.width - Theme.px(8); height: parent.height; text: line.modelData.text; font.pixelSize: Theme.px(12); color: Theme.textMuted }
                                         Row {
                                             id: caps

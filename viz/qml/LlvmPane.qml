@@ -22,7 +22,7 @@ Rectangle {
                 spacing: Theme.px(8)
                 ULabel { text: Tools.llvm.name; font.weight: Font.DemiBold }
                 ULabel { objectName: "llvmMeaning"; text: Tools.llvm.meaning; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
-                UChip { visible: Tools.llvm.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.llvm.lines.hidden); link: true; onClicked: Tools.llvm.lines.onlyChanges = false }
+                UChip { visible: Tools.llvm.lines.hidden > 0; text: Tools.llvm.lines.hidden === 1 ? qsTr("1 equal line left out") : qsTr("%1 equal lines left out").arg(Tools.llvm.lines.hidden); link: true; onClicked: Tools.llvm.lines.onlyChanges = false }
                 UButton { objectName: "llvmClose"; quiet: false; text: qsTr("IR as rendered"); onClicked: Tools.llvm.open = false }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }

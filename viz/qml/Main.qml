@@ -17,6 +17,7 @@ ApplicationWindow {
     color: Theme.window
     property alias canvas: graph.canvas
     readonly property bool ready: Session.state === "ready"
+    readonly property bool covered: Tools.replay.shown || Tools.experiment.shown ///< by a page of its own
     readonly property TextInput line: activeFocusItem as TextInput
     readonly property TextEdit area: activeFocusItem as TextEdit
     readonly property bool typing: (line !== null && !line.readOnly) || (area !== null && !area.readOnly)
@@ -234,7 +235,7 @@ ApplicationWindow {
             USplit {
                 id: panes
                 anchors.fill: parent
-                visible: window.ready
+                visible: window.ready && !window.covered
                 USplit {
                     id: left
                     objectName: "leftPane"
@@ -279,12 +280,19 @@ ApplicationWindow {
                         CodePane { id: scriptPane; anchors.fill: parent; visible: Session.tab === "script" && !Tools.editor.editing; model: Session.scriptCode; what: Session.scriptCode.title }
                     }
                 }
-                DetailPane { id: right; objectName: "rightPane"; property bool shown: true; visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values", "compare"].indexOf(Session.tab) >= 0); SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25); SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3) }
+                DetailPane {
+                    id: right
+                    objectName: "rightPane"
+                    property bool shown: true
+                    visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values", "compare"].indexOf(Session.tab) >= 0)
+                    SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25)
+                    SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3)
+                }
             }
-            Loader { anchors.fill: parent; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
+            Loader { anchors.fill: parent; visible: !window.covered; active: Session.state === "empty"; sourceComponent: Welcome { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Session.state === "opening"; sourceComponent: OpeningPage {} }
             Loader { anchors.fill: parent; active: Session.state === "recording"; sourceComponent: RecordingPage {} }
-            Loader { anchors.fill: parent; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
+            Loader { anchors.fill: parent; visible: !window.covered; active: Session.state === "error"; sourceComponent: ErrorPage { onOpenAsked: window.openFile() } }
             Loader { anchors.fill: parent; active: Tools.replay.shown; sourceComponent: ReplayPage { onFileAsked: then => window.chooseFile(then) } }
             Loader { id: experimentPage; anchors.fill: parent; active: Tools.experiment.shown; sourceComponent: ExperimentPage { onFileAsked: then => filePopup.load(["uopbench"], then) } }
             Notice { anchors.bottom: parent.bottom; anchors.bottomMargin: Theme.px(24) }

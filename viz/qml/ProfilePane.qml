@@ -144,7 +144,18 @@ Rectangle {
                 property color second: Theme.text
                 Repeater {
                     model: cells.values
-                    ULabel { required property var modelData; required property int index; text: modelData; Layout.fillWidth: true; Layout.preferredWidth: index === 0 ? 220 : 90; leftPadding: index === 0 ? Theme.px(14) : 0; rightPadding: Theme.px(10); horizontalAlignment: index === 0 ? Text.AlignLeft : Text.AlignRight; color: cells.muted ? Theme.textMuted : index === 1 ? cells.second : Theme.text; font.pixelSize: Theme.px(12) }
+                    ULabel {
+                        required property var modelData
+                        required property int index
+                        text: modelData
+                        Layout.fillWidth: true
+                        Layout.preferredWidth: index === 0 ? 220 : 90
+                        leftPadding: index === 0 ? Theme.px(14) : 0
+                        rightPadding: Theme.px(10)
+                        horizontalAlignment: index === 0 ? Text.AlignLeft : Text.AlignRight
+                        color: cells.muted ? Theme.textMuted : index === 1 ? cells.second : Theme.text
+                        font.pixelSize: Theme.px(12)
+                    }
                 }
             }
             delegate: Cells {

@@ -38,17 +38,23 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            implicitHeight: Theme.px(44)
+            implicitHeight: head.height + Theme.px(16)
             color: Theme.panel
-            RowLayout {
-                anchors.fill: parent
-                anchors.leftMargin: Theme.px(12)
-                anchors.rightMargin: Theme.px(10)
-                spacing: Theme.px(8)
-                ULabel { objectName: "replayHeadline"; text: page.replay.headline; font.weight: Font.DemiBold; Layout.fillWidth: true; Layout.preferredWidth: Theme.px(420) }
-                UChip { sign: "−"; tone: Theme.removed; text: page.replay.beforeName }
+            ToolLine {
+                id: head
+                x: Theme.px(12)
+                y: Theme.px(8)
+                width: parent.width - Theme.px(22)
+                height: implicitHeight
+                least: Theme.px(300)
+                label.objectName: "replayHeadline"
+                label.font.weight: Font.DemiBold
+                label.font.pixelSize: Theme.body
+                label.color: Theme.text
+                text: page.replay.headline
+                UChip { height: Theme.px(28); sign: "−"; tone: Theme.removed; text: page.replay.beforeName }
                 UButton { text: "⇄"; tip: qsTr("Swap sides"); onClicked: page.replay.swap() }
-                UChip { sign: "+"; tone: Theme.added; text: page.replay.afterName }
+                UChip { height: Theme.px(28); sign: "+"; tone: Theme.added; text: page.replay.afterName }
                 UButton { objectName: "replayIgnoreNames"; on: page.replay.ignoreNames; quiet: false; text: qsTr("Ignore renaming"); tip: qsTr("Numbers in names are no change"); onClicked: page.replay.ignoreNames = !page.replay.ignoreNames }
                 UButton { objectName: "replayOther"; icon16: "open"; tip: qsTr("Compare others"); onClicked: page.replay.clear() }
                 UButton { objectName: "replayClose"; icon16: "close"; tip: qsTr("Close (Esc)"); onClicked: page.replay.shown = false }
@@ -65,8 +71,8 @@ Rectangle {
         USplit {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            ReplayKernels { id: list; SplitView.preferredWidth: Math.min(Theme.px(380), page.width * 0.3); SplitView.minimumWidth: Theme.px(220) }
-            ReplayPair { id: detail; SplitView.fillWidth: true; SplitView.minimumWidth: Theme.px(360) }
+            ReplayKernels { id: list; SplitView.preferredWidth: Math.min(Theme.px(380), page.width * 0.3); SplitView.minimumWidth: Math.min(Theme.px(220), page.width * 0.25) }
+            ReplayPair { id: detail; SplitView.fillWidth: true; SplitView.minimumWidth: Math.min(Theme.px(360), page.width * 0.5) }
         }
     }
 }

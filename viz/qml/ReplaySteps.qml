@@ -31,7 +31,7 @@ Item {
                     spacing: Theme.px(6)
                     ULabel { text: side.first ? "−" : "+"; color: side.first ? Theme.removed : Theme.added; font.bold: true }
                     ULabel { objectName: side.first ? "replayLeftPlace" : "replayRightPlace"; text: side.place.length > 0 ? side.place : qsTr("nothing"); font.weight: Font.DemiBold; Layout.fillWidth: true }
-                    UChip { visible: side.stays; text: qsTr("stays here") }
+                    UChip { visible: side.stays; text: qsTr("stays here"); Layout.fillWidth: true; Layout.minimumWidth: Math.min(implicitWidth, side.width * 0.25); Layout.maximumWidth: implicitWidth }
                     UButton { objectName: side.first ? "replayDebugLeft" : "replayDebugRight"; enabled: side.place.length > 0; icon16: "link"; tip: qsTr("This side in the debugger"); onClicked: pane.detail.askLink(side.first) }
                 }
                 Item {
@@ -41,7 +41,7 @@ Item {
                     height: Theme.px(22)
                     clip: true
                     Text { height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(side.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
-                    ULabel { visible: side.html.length === 0; height: parent.height; text: side.stays ? qsTr("This side makes no such rewrite.") : qsTr("The pass begins."); color: Theme.textFaint; font.pixelSize: Theme.small }
+                    ULabel { visible: side.html.length === 0; height: parent.height; width: parent.width; text: side.stays ? qsTr("This side makes no such rewrite.") : qsTr("The pass begins."); color: Theme.textFaint; font.pixelSize: Theme.small }
                     HoverHandler { id: over }
                     UTip { visible: over.hovered && side.html.length > 0; text: side.html.replace(/&nbsp;/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&").replace(/&quot;/g, "\"") }
                 }
@@ -70,8 +70,8 @@ Item {
         USplit {
             SplitView.fillHeight: true
             SplitView.minimumHeight: Theme.px(140)
-            Side { id: leftSide; first: true; SplitView.preferredWidth: pane.width / 2; SplitView.minimumWidth: Theme.px(150) }
-            Side { id: rightSide; first: false; SplitView.fillWidth: true; SplitView.minimumWidth: Theme.px(150) }
+            Side { id: leftSide; first: true; SplitView.preferredWidth: pane.width / 2; SplitView.minimumWidth: Math.min(Theme.px(150), pane.width * 0.4) }
+            Side { id: rightSide; first: false; SplitView.fillWidth: true; SplitView.minimumWidth: Math.min(Theme.px(150), pane.width * 0.4) }
         }
         Rectangle {
             color: Theme.panel
@@ -111,8 +111,11 @@ Item {
                     readonly property int wanted: pane.detail.row
                     function look() { if (wanted < count) positionViewAtIndex(wanted, ListView.Contain); }
                     onWantedChanged: look()
-                    function centre() { if (count > 0) positionViewAtIndex(Math.max(0, wanted), ListView.Center); }
-                    onCountChanged: Qt.callLater(centre)
+                    // The pane gets its height after its rows, so the row in front is looked for again. A timer goes with the
+                    // page; a call of Qt.callLater would be made after its end too.
+                    Timer { id: centring; interval: 0; onTriggered: if (rows.count > 0) rows.positionViewAtIndex(Math.max(0, rows.wanted), ListView.Center) }
+                    onCountChanged: centring.restart()
+                    onHeightChanged: centring.restart()
                     component Half: RowLayout {
                         id: half
                         property string rule

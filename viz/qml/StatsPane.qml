@@ -9,12 +9,28 @@ Rectangle {
     color: Theme.canvas
     property int chosen: -1
     readonly property var info: chosen >= 0 ? Session.stats.row(chosen) : ({})
-    readonly property var titles: [Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : Session.statsGroup === "kernel" ? qsTr("Kernel or schedule") : qsTr("Operation"), qsTr("Time"), qsTr("Share"), qsTr("Attempts"), qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"), qsTr("Declined"), qsTr("No-op"), qsTr("Matched")]
-    readonly property var tips: [qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Of the time of all rows shown"), qsTr("Times tried"), qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"), qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")]
+    readonly property var titles: [
+        Session.statsGroup === "rule" ? qsTr("Rule") : Session.statsGroup === "pass" ? qsTr("Pass") : Session.statsGroup === "kernel" ? qsTr("Kernel or schedule") : qsTr("Operation"), qsTr("Time"), qsTr("Share"), qsTr("Attempts"),
+        qsTr("Applied"), qsTr("Rate"), qsTr("Early out"), qsTr("Structure"),
+        qsTr("Declined"), qsTr("No-op"), qsTr("Matched")
+    ]
+    readonly property var tips: [
+        qsTr("Name and place"), qsTr("Of all attempts"), qsTr("Of the time of all rows shown"), qsTr("Times tried"),
+        qsTr("Made a change"), qsTr("Applied of tried"), qsTr("Rejected because a required source operation is absent"), qsTr("Operation, type, argument or sources did not fit"),
+        qsTr("Fitted, but the rule's function or condition said no"), qsTr("The rule answered with the node itself: a fault of the rule"), qsTr("Time of the attempts that matched")
+    ]
     function columnWidth(c) {
         // A name stays near its figures: on a large screen the figures take the room.
         const number = Math.max(Theme.px(70), Math.min(Theme.px(150), (table.width - Theme.px(300)) / 10));
         return c === 0 ? Math.max(Theme.px(170), Math.min(Theme.px(560), table.width - 10 * number - Theme.px(8))) : number;
+    }
+    function tone(column) {
+        switch (column) {
+        case StatsModel.UnchangedColumn: return Theme.warning;
+        case StatsModel.TimeColumn: case StatsModel.ShareColumn: case StatsModel.MatchTimeColumn: return Theme.removed;
+        case StatsModel.AppliedColumn: case StatsModel.RateColumn: return Theme.added;
+        default: return Theme.lineStrong;
+        }
     }
     function listSteps() {
         const range = Session.statsRange, scope = info.scope > 0 ? info.scope : range === "trace" ? 0 : Session.scope;
@@ -134,7 +150,7 @@ Rectangle {
                     width: (parent.width - Theme.px(16)) * cell.share
                     height: Theme.px(3)
                     radius: 1.5
-                    color: cell.column === 9 ? Theme.warning : cell.column <= 2 || cell.column === 10 ? Theme.removed : cell.column === 4 || cell.column === 5 ? Theme.added : Theme.lineStrong
+                    color: pane.tone(cell.column)
                     opacity: 0.85
                 }
                 Row {
@@ -151,7 +167,7 @@ Rectangle {
                     anchors.rightMargin: Theme.px(10)
                     horizontalAlignment: Text.AlignRight
                     text: cell.value
-                    color: cell.value === "·" ? Theme.textFaint : cell.column === 9 ? Theme.warning : Theme.text
+                    color: cell.value === "·" ? Theme.textFaint : cell.column === StatsModel.UnchangedColumn ? Theme.warning : Theme.text
                     font.pixelSize: Theme.px(12)
                 }
                 UArea { anchors.fill: parent; stop: false; name: cell.value; Accessible.role: Accessible.Cell; onClicked: pane.chosen = cell.row; onDoubleClicked: { pane.chosen = cell.row; pane.listSteps(); } }
@@ -195,7 +211,7 @@ Rectangle {
                         label.font.pixelSize: Theme.body
                         label.font.weight: Font.DemiBold
                         UButton { objectName: "statsGo"; visible: (pane.info.scope || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Go there"); onClicked: { Session.goToScope(pane.info.scope); Session.tab = "graph"; } }
-                        UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
+                        UButton { objectName: "statsSteps"; visible: (pane.info.applied || "0") !== "0"; quiet: false; text: pane.info.applied === "1" ? qsTr("List its step") : qsTr("List its %1 steps").arg(pane.info.applied); tip: qsTr("As a query. Attempts that came to nothing are counted, not kept."); onClicked: pane.listSteps() }
                         UButton { objectName: "statsNext"; visible: (pane.info.rule || 0) > 0; quiet: false; icon16: "next"; text: qsTr("Next step by this rule"); onClicked: Session.goToRule(pane.info.rule) }
                     }
                     ULabel { visible: (pane.info.text || "").length > 0; text: pane.info.text || ""; mono: true; font.pixelSize: Theme.px(12); color: Theme.textMuted; Layout.fillWidth: true; wrapMode: Text.WrapAnywhere; maximumLineCount: 4 }

@@ -6,7 +6,12 @@ Rectangle {
     id: bar
     implicitHeight: Theme.px(38)
     color: Theme.panel
-    readonly property var tabs: [{id: "graph", text: qsTr("Graph")}, {id: "source", text: qsTr("Source")}, {id: "ir", text: qsTr("IR")}, {id: "asm", text: qsTr("Assembly")}, {id: "uops", text: qsTr("UOps")}, {id: "links", text: qsTr("Links")}, {id: "script", text: qsTr("Script")}, {id: "compare", text: qsTr("Compare")}, {id: "whatif", text: qsTr("What if")}, {id: "values", text: qsTr("Values")}, {id: "rule", text: qsTr("Rule")}, {id: "story", text: qsTr("Story")}, {id: "stats", text: qsTr("Statistics")}, {id: "profile", text: qsTr("Profile")}, {id: "timeline", text: qsTr("Timeline")}, {id: "sql", text: qsTr("SQL")}]
+    readonly property var tabs: [
+        {id: "graph", text: qsTr("Graph")}, {id: "source", text: qsTr("Source")}, {id: "ir", text: qsTr("IR")}, {id: "asm", text: qsTr("Assembly")},
+        {id: "uops", text: qsTr("UOps")}, {id: "links", text: qsTr("Links")}, {id: "script", text: qsTr("Script")}, {id: "compare", text: qsTr("Compare")},
+        {id: "whatif", text: qsTr("What if")}, {id: "values", text: qsTr("Values")}, {id: "rule", text: qsTr("Rule")}, {id: "story", text: qsTr("Story")},
+        {id: "stats", text: qsTr("Statistics")}, {id: "profile", text: qsTr("Profile")}, {id: "timeline", text: qsTr("Timeline")}, {id: "sql", text: qsTr("SQL")}
+    ]
     Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
     TextMetrics { id: all; font.family: Theme.sans; font.pixelSize: Theme.body; font.weight: Font.DemiBold; text: bar.tabs.map(t => t.text).join("") }
     function move(from, by) {

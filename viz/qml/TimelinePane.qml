@@ -31,10 +31,20 @@ Rectangle {
                 Accessible.focusable: true
                 Accessible.name: qsTr("Timeline of compile and run")
                 Accessible.description: Tools.timeline.selection
+                readonly property var moves: ({ [Qt.Key_Left]: -0.2, [Qt.Key_A]: -0.2, [Qt.Key_Right]: 0.2, [Qt.Key_D]: 0.2 })
+                readonly property var zooms: ({ [Qt.Key_Up]: 0.7, [Qt.Key_W]: 0.7, [Qt.Key_Down]: 1 / 0.7, [Qt.Key_S]: 1 / 0.7 })
+                Keys.onShortcutOverride: event => event.accepted = event.modifiers === Qt.NoModifier && (moves[event.key] !== undefined || zooms[event.key] !== undefined)
+                Keys.onPressed: event => {
+                    if (event.modifiers !== Qt.NoModifier) return;
+                    if (moves[event.key] !== undefined) Tools.timeline.moveBy(moves[event.key]);
+                    else if (zooms[event.key] !== undefined) Tools.timeline.zoomBy(zooms[event.key]);
+                    else return;
+                    event.accepted = true;
+                }
             }
             UTip { visible: view.hovered >= 0 || view.hoveredBuffer >= 0; delay: 250; text: view.hovered >= 0 ? Tools.timeline.describe(view.hovered) : Tools.timeline.describeBuffer(view.hoveredBuffer) }
             ULabel { visible: !Tools.timeline.ready; anchors.centerIn: parent; text: qsTr("Laying out…"); color: Theme.textMuted }
-            ULabel { anchors.bottom: parent.bottom; anchors.left: parent.left; anchors.right: ways.left; anchors.leftMargin: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel zooms, drag moves, Shift-drag adds up, a click on a launch shows its buffers, on a buffer its launches; double-click goes there.") }
+            ULabel { anchors.bottom: parent.bottom; anchors.left: parent.left; anchors.right: ways.left; anchors.leftMargin: Theme.px(12); height: Theme.px(26); font.pixelSize: Theme.small; color: Theme.textFaint; text: qsTr("Wheel or W and S zoom, drag or A and D move, Shift-drag adds up, a click on a launch shows its buffers, on a buffer its launches; double-click goes there.") }
             Row {
                 id: ways
                 anchors.right: parent.right

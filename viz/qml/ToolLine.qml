@@ -10,6 +10,7 @@ Item {
     property string text: ""
     property string detail: "" ///< fainter, after the text
     property alias label: label
+    property alias more: more
     property real least: Theme.px(120) ///< what is left for a long text before it gets its own line
     default property alias controls: flow.data
     readonly property real whole: { let sum = 0; for (let k = 0; k < flow.children.length; ++k) { const c = flow.children[k]; if (c?.visible) sum += (c.wanted ?? c.width) + flow.spacing; } return Math.ceil(sum); }

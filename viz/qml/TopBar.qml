@@ -49,7 +49,7 @@ Rectangle {
                 }
             }
         }
-        ULabel { visible: bar.width > Theme.px(700) || !bar.ready; text: "uopscope"; font.weight: Font.DemiBold; Layout.rightMargin: Theme.px(8) }
+        ULabel { visible: bar.width > Theme.px(700) || !(bar.ready || Session.recorder.running); text: "uopscope"; font.weight: Font.DemiBold; Layout.rightMargin: Theme.px(8) }
         Rectangle { implicitWidth: 1; implicitHeight: Theme.px(20); color: Theme.line; Layout.rightMargin: Theme.px(4) }
         UButton { icon16: "open"; tip: qsTr("Open a script or a trace (Ctrl O)"); onClicked: Session.trigger("open") }
         UButton { objectName: "back"; icon16: "back"; tip: qsTr("Back (Alt ←)"); enabled: Session.canGoBack; onClicked: Session.trigger("back") }

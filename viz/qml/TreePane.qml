@@ -14,7 +14,7 @@ Rectangle {
         spacing: 0
         PaneHeader {
             title: qsTr("Trace")
-            detail: Session.summary.steps ? qsTr("%1 kernels · %2 steps").arg(Session.summary.kernels).arg(Session.summary.steps) : ""
+            detail: Session.summary.steps ? (Session.summary.kernels === 1 ? qsTr("1 kernel · %1 steps") : qsTr("%1 kernels · %2 steps").arg(Session.summary.kernels)).arg(Session.summary.steps) : ""
             Layout.fillWidth: true
             UButton { icon16: "fold"; tip: qsTr("Fold all"); onClicked: Session.tree.expandAll(false) }
         }
@@ -159,7 +159,7 @@ Rectangle {
                 x: Theme.px(12)
                 font.pixelSize: Theme.small
                 color: hiddenArea.containsMouse ? Theme.text : Theme.textFaint
-                readonly property string whole: Session.tree.hideEmpty ? qsTr("%1 passes without an effect hidden · show").arg(Session.tree.hiddenCount) : qsTr("Passes without an effect shown · hide")
+                readonly property string whole: Session.tree.hideEmpty ? (Session.tree.hiddenCount === 1 ? qsTr("1 pass without an effect hidden · show") : qsTr("%1 passes without an effect hidden · show").arg(Session.tree.hiddenCount)) : qsTr("Passes without an effect shown · hide")
                 readonly property string brief: Session.tree.hideEmpty ? qsTr("%1 hidden · show").arg(Session.tree.hiddenCount) : qsTr("All shown · hide")
                 width: parent.width - Theme.px(24)
                 text: wholeSize.advanceWidth <= width ? whole : brief

@@ -20,14 +20,14 @@ SplitView {
         id: handle
         readonly property bool hot: SplitHandle.hovered || SplitHandle.pressed
         readonly property bool held: SplitHandle.pressed
-        implicitWidth: split.orientation === Qt.Horizontal ? 5 : split.width
-        implicitHeight: split.orientation === Qt.Horizontal ? split.height : 5
+        // Either way round, or a line that turns would for one layout be as thick as the view is wide, and keep it.
+        implicitWidth: 5
+        implicitHeight: 5
         color: Theme.panel
-        Rectangle {
-            anchors.centerIn: parent
-            width: split.orientation === Qt.Horizontal ? (handle.hot ? 3 : 1) : parent.width
-            height: split.orientation === Qt.Horizontal ? parent.height : (handle.hot ? 3 : 1)
-            color: handle.held ? Theme.accent : handle.hot ? Theme.lineStrong : Theme.line
-        }
+        readonly property bool upright: split.orientation === Qt.Horizontal
+        readonly property real thick: hot ? 3 : 1
+        readonly property color tone: held ? Theme.accent : hot ? Theme.lineStrong : Theme.line
+        Rectangle { visible: handle.upright; x: (parent.width - width) / 2; width: handle.thick; height: parent.height; color: handle.tone }
+        Rectangle { visible: !handle.upright; y: (parent.height - height) / 2; width: parent.width; height: handle.thick; color: handle.tone }
     }
 }

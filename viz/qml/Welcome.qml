@@ -38,17 +38,20 @@ Rectangle {
                 lineHeight: 1.25
                 Layout.fillWidth: true
             }
-            RowLayout {
+            Flow {
+                Layout.fillWidth: true
                 Layout.topMargin: Theme.px(12)
                 Layout.bottomMargin: Theme.px(20)
                 spacing: Theme.px(12)
                 UButton { objectName: "welcomeOpen"; primary: true; icon16: "open"; text: qsTr("Open a script or a trace"); implicitHeight: Theme.px(36); onClicked: page.openAsked() }
                 UButton { objectName: "welcomeCompare"; quiet: false; text: qsTr("Compare two replays or traces"); implicitHeight: Theme.px(36); onClicked: Session.trigger("replay") }
-                ULabel { text: qsTr("or drop a file here, or two to compare"); color: Theme.textFaint }
+                ULabel { text: qsTr("or drop a file here, or two to compare"); width: Math.min(implicitWidth, column.width); height: Theme.px(36); verticalAlignment: Text.AlignVCenter; color: Theme.textFaint }
             }
-            RowLayout {
+            GridLayout { // samples beside what to try with them, or above it
+                columns: column.width < Theme.px(640) ? 1 : 2
                 Layout.fillWidth: true
-                spacing: Theme.px(36)
+                columnSpacing: Theme.px(36)
+                rowSpacing: Theme.px(24)
                 ColumnLayout {
                     Layout.fillWidth: true
                     Layout.preferredWidth: 480
@@ -137,13 +140,19 @@ Rectangle {
                             UTip { visible: recentArea.containsMouse; delay: 500; text: recent.modelData }
                         }
                     }
-                    RowLayout {
+                    Flow {
+                        Layout.fillWidth: true
                         Layout.topMargin: Theme.px(12)
-                        spacing: Theme.px(6)
-                        KeyCap { text: "?" }
-                        ULabel { text: qsTr("all keys"); color: Theme.textFaint; font.pixelSize: Theme.small; Layout.rightMargin: Theme.px(12) }
-                        KeyCap { text: "Ctrl Shift P" }
-                        ULabel { text: qsTr("all commands"); color: Theme.textFaint; font.pixelSize: Theme.small }
+                        spacing: Theme.px(12)
+                        Repeater {
+                            model: [["?", qsTr("all keys")], ["Ctrl Shift P", qsTr("all commands")]]
+                            Row {
+                                required property var modelData
+                                spacing: Theme.px(6)
+                                KeyCap { text: parent.modelData[0] }
+                                ULabel { text: parent.modelData[1]; color: Theme.textFaint; font.pixelSize: Theme.small; height: Theme.px(20) }
+                            }
+                        }
                     }
                 }
             }

@@ -153,7 +153,7 @@ Rectangle {
             ULabel { objectName: "whatIfSentence"; text: Tools.whatIf.sentence; wrapMode: Text.Wrap; maximumLineCount: 4; elide: Text.ElideRight; color: Theme.text; Layout.fillWidth: true }
             UButton { objectName: "whatIfParting"; visible: Tools.whatIf.partingPass.length > 0; quiet: false; text: qsTr("Show the pass"); tip: qsTr("The pass in which it parts from the kernel as it is"); onClicked: Tools.whatIf.goToParting() }
             UButton { objectName: "whatIfBoth"; visible: Tools.whatIf.sentence.length > 0 && Tools.whatIf.current > 0 && !Tools.whatIf.busy && Tools.whatIf.both().length > 0; quiet: false; text: qsTr("Step through both"); tip: qsTr("Side by side, from the first step that differs"); onClicked: Tools.replay.openFiles(Tools.whatIf.both()) }
-            UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
+            UChip { visible: Tools.whatIf.lines.hidden > 0; text: Tools.whatIf.lines.hidden === 1 ? qsTr("1 equal line left out") : qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
         }
         CandidatesPane { visible: pane.clouded; Layout.fillWidth: true; Layout.fillHeight: true; Layout.minimumHeight: Theme.px(140) }
         Rectangle { visible: pane.clouded && Tools.whatIf.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }

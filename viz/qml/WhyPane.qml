@@ -28,7 +28,20 @@ Rectangle {
             UButton { visible: Tools.why.rule.length > 0; quiet: false; text: qsTr("All rules"); onClicked: Tools.why.ask("") }
             UButton { icon16: "close"; tip: qsTr("Close (W)"); onClicked: Tools.why.open = false }
         }
-        ULabel { visible: text.length > 0; Layout.fillWidth: true; Layout.leftMargin: Theme.px(12); Layout.rightMargin: Theme.px(12); Layout.bottomMargin: Theme.px(6); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textMuted; font.pixelSize: Theme.small; text: Tools.why.rule.length > 0 ? "" : Tools.why.count === 1 ? qsTr("the rule of this pass that came nearest; click it to draw its pattern") : Tools.why.count > 1 ? qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count) : qsTr("No rule of this pass can be asked: they were made while the script ran (by Python, say), or the trace is of another program.") }
+        ULabel {
+            visible: text.length > 0
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.px(12)
+            Layout.rightMargin: Theme.px(12)
+            Layout.bottomMargin: Theme.px(6)
+            wrapMode: Text.Wrap
+            elide: Text.ElideNone
+            color: Theme.textMuted
+            font.pixelSize: Theme.small
+            readonly property string many: qsTr("the %1 rules of this pass that came nearest; click one to draw its pattern").arg(Tools.why.count)
+            readonly property string one: qsTr("the rule of this pass that came nearest; click it to draw its pattern")
+            text: Tools.why.rule.length > 0 ? "" : Tools.why.count === 1 ? one : Tools.why.count > 1 ? many : qsTr("No rule of this pass can be asked: they were made while the script ran (by Python, say), or the trace is of another program.")
+        }
         Rectangle {
             visible: Tools.why.rule.length > 0
             Layout.fillWidth: true

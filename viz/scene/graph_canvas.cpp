@@ -155,14 +155,17 @@ void GraphCanvas::onPicture() {
   shownPass_ = picture_->pass;
   if (newPass) {
     fitted_ = false;
-    const bool animated = theme_ && theme_->animated();
-    if (theme_) theme_->setAnimated(false); // a new graph: no view to glide from
-    fit();
+    // A new graph has no view to glide from: its view is taken up at once. The theme keeps its animations meanwhile,
+    // since all of the window depends on it.
+    const auto atOnce = [this](void (GraphCanvas::*look)()) {
+      (this->*look)();
+      if (glide_.state() == QAbstractAnimation::Running) setView(toScale_, toOffset_, false);
+    };
+    atOnce(&GraphCanvas::fit);
     // A whole that cannot be read is entered where something happens, or at its root; the overview shows
     // where.
-    if (follow_ && scale_ < kReadable * larger()) showChange();
-    if (follow_ && scale_ < kLegible) showRoot();
-    if (theme_) theme_->setAnimated(animated);
+    if (follow_ && scale_ < kReadable * larger()) atOnce(&GraphCanvas::showChange);
+    if (follow_ && scale_ < kLegible) atOnce(&GraphCanvas::showRoot);
     if (before && picture_->alone) moveFrom(*before, beforeScale, beforeOffset);
   } else if (follow_ && picture_->step > 0) {
     const QRectF change = changedRect(*picture_);

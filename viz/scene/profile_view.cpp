@@ -140,7 +140,7 @@ void ProfileView::paint(QPainter* painter) {
                       fm.elidedText(name, Qt::ElideRight, text.width()));
     if (!timed) continue;
     painter->setPen(mixed(p.text, p.canvas, 0.25));
-    painter->drawText(text.translated(0, r.height() / 2 - 2), Qt::AlignTop | Qt::AlignLeft,
+    painter->drawText(text.translated(0, r.height() / 2), Qt::AlignTop | Qt::AlignLeft,
                       fm.elidedText(duration(n.ns), Qt::ElideRight, text.width()));
   }
 }
@@ -183,6 +183,7 @@ void ProfileView::hoverLeaveEvent(QHoverEvent*) {
 }
 void ProfileView::mousePressEvent(QMouseEvent* event) {
   event->accept();
+  forceActiveFocus(Qt::MouseFocusReason);
   // The first click zooms, so the second click of a double click would hit a different box.
   const auto apart = event->timestamp() - pressedWhen_;
   pressedWhen_ = event->timestamp();

@@ -279,6 +279,12 @@ struct ExperimentRowsType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct FilePageType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::FilePage)
+  QML_ANONYMOUS
+};
+
 struct ReplayModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::ReplayModel)

@@ -223,6 +223,7 @@ void TimelineView::hoverLeaveEvent(QHoverEvent*) {
   setHovered(-1, -1);
 }
 void TimelineView::mousePressEvent(QMouseEvent* event) {
+  forceActiveFocus(Qt::MouseFocusReason);
   pressedX_ = lastX_ = event->position().x();
   pressedY_ = lastY_ = event->position().y();
   selecting_ = event->modifiers() & Qt::ShiftModifier;

@@ -217,6 +217,42 @@ TEST_CASE("replay: a side leads to the debugger at the same rewrite, and a key l
   CHECK(c.replay.state() == "ready");
 }
 
+TEST_CASE("replay: a side leads to its own pass and rewrite from any row, whether its trace is open or not") {
+  Compared c;
+  const int rows = c.replay.detail()->rows()->rowCount();
+  REQUIRE(rows > 3);
+  int passes = 0;
+  QString last;
+  for (const int row : {rows - 1, 0, rows / 2, rows - 2}) {
+    c.replay.setShown(true);
+    c.replay.detail()->setRow(row);
+    c.settle();
+    const QString place = c.replay.detail()->step()["leftPlace"].toString();
+    if (!place.contains(", rewrite ")) continue; // a pass begins
+    c.replay.detail()->askLink(true);
+    c.settle();
+    REQUIRE(waitFor([&] { return c.session.settled(); }));
+    CAPTURE(row);
+    CHECK(QStringLiteral("%1, rewrite %2 of %3")
+              .arg(c.session.passName())
+              .arg(c.session.step())
+              .arg(c.session.stepCount()) == place);
+    passes += c.session.passName() != last;
+    last = c.session.passName();
+  }
+  CHECK(passes > 1);
+}
+
+TEST_CASE("replay: a side is called what its corpus says it is, or else by its file") {
+  Compared c;
+  CHECK(c.replay.afterName() == QString::fromStdString(c.after.path).section('/', -1));
+  Corpus::append(c.after.path).setMeta("title", "/models/before.uopcorpus without mul-one");
+  c.replay.openFiles({QString::fromStdString(c.before.path), QString::fromStdString(c.after.path)});
+  c.settle();
+  REQUIRE(c.replay.state() == "ready");
+  CHECK(c.replay.afterName() == "before.uopcorpus without mul-one");
+}
+
 TEST_CASE("replay: two traces of one script are compared in place") {
   application();
   TempTrace first, second;

@@ -62,6 +62,34 @@ TEST_CASE("drive: a stretch of the timeline is selected with its totals, the whe
   CHECK(w.tools.timeline()->to() - w.tools.timeline()->from() < before);
 }
 
+TEST_CASE(
+    "drive: the timeline is moved and zoomed by keys once it was clicked, and the graph does not move") {
+  Window w(compiledTrace());
+  const qlonglong step = w.session.step();
+  w.key(Qt::Key_8, Qt::ControlModifier);
+  REQUIRE(waitFor([&] { return w.tools.timeline()->ready(); }));
+  TimelineModel& timeline = *w.tools.timeline();
+  w.click(w.item("timelineView"));
+  const auto wide = [&] { return timeline.to() - timeline.from(); };
+  const auto same = [](double a, double b) { return std::abs(a - b) < 1e-6 * (std::abs(a) + std::abs(b)); };
+  for (const auto& [nearer, farther, left, right] :
+       {std::tuple(Qt::Key_W, Qt::Key_S, Qt::Key_A, Qt::Key_D),
+        {Qt::Key_Up, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right}}) {
+    const double all = wide();
+    w.key(nearer);
+    CHECK(same(wide(), all * 0.7));
+    const double from = timeline.from(), now = wide();
+    w.key(right);
+    CHECK(same(timeline.from(), from + now * 0.2));
+    w.key(left);
+    CHECK(same(timeline.from(), from));
+    w.key(farther);
+    CHECK(same(wide(), all));
+  }
+  CHECK(w.session.step() == step);
+  CHECK_FALSE(w.tools.why()->open());
+}
+
 TEST_CASE("drive: a line of the kernel lights up its UOps, and a UOp its line") {
   Window w(compiledTrace());
   w.key(Qt::Key_3, Qt::ControlModifier);

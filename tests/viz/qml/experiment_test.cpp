@@ -81,7 +81,7 @@ TEST_CASE("experiment page: headings sort, the field and the chips filter, metri
   CHECK(p.names().front() == "DEV=CPU NOOPT=0");
   p.click("experimentSort-median");
   CHECK(p.names().front() == "DEV=REF NOOPT=1");
-  CHECK(p.text("experimentWarning").contains("1 runs failed"));
+  CHECK(p.text("experimentWarning").contains("1 run failed"));
   p.click("experimentFilter-failed");
   CHECK(p.names() == QStringList{"DEV=CPU NOOPT=0"});
   CHECK(p.text("experimentSource").contains("no such size"));
@@ -203,6 +203,19 @@ TEST_CASE("experiment page: the visible table and the page are exported") {
     CHECK(in.readAll().contains("worse"));
   }
   CHECK_FALSE(p.e.exportTo("/no/such/folder/a.csv").isEmpty());
+}
+
+TEST_CASE("experiment page: a page that closes as soon as it is ready calls nothing that is gone") {
+  Page p;
+  // A page that closes when the file has been read asks for the keyboard in the same moment.
+  QObject::connect(&p.e, &ExperimentModel::changed, p.w.window, [&] {
+    if (p.e.state() == "ready" && p.e.shown()) p.e.setShown(false);
+  });
+  for (int k = 0; k < 20; ++k) {
+    p.e.openFiles({p.path(p.before)});
+    p.settle();
+    CHECK_FALSE(p.e.shown());
+  }
 }
 
 TEST_CASE("experiment page: looks as it did, in both themes") {

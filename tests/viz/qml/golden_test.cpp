@@ -60,6 +60,27 @@ TEST_CASE("golden: profile, timeline, links and texts of a kept trace") {
   inBothThemes(w, "treemap");
 }
 
+TEST_CASE("golden: code of LLVM, variants, numbers, rules, story, findings and roofline of a kept trace") {
+  QTemporaryDir folder;
+  const QString trace = folder.filePath("kept.uoptrace");
+  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-6.uoptrace"), trace));
+  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+  Window w(trace);
+  w.window->resize(1200, 760);
+  w.session.setStepAlone(true);
+  for (const char* tab : {"ir", "whatif", "values", "rule", "story"}) {
+    w.session.setTab(QLatin1String(tab));
+    w.settle();
+    inBothThemes(w, tab);
+  }
+  w.session.setTab("profile");
+  REQUIRE(waitFor([&] { return w.tools.profile()->ready(); }));
+  for (const char* mode : {"findings", "roofline"}) {
+    w.click(w.item(QStringLiteral("profileMode-") + QLatin1String(mode)));
+    inBothThemes(w, mode);
+  }
+}
+
 TEST_CASE("golden: panes, a popup and the projector at every size") {
   QTemporaryDir folder;
   const QString trace = folder.filePath("kept.uoptrace");
@@ -103,4 +124,24 @@ TEST_CASE("golden: the first page") {
     inBothThemes(w, "welcome");
   }
   qunsetenv("UOPSCOPE_SAMPLES");
+}
+
+TEST_CASE("golden: a script while it is recorded, and the page after an error") {
+  QTemporaryDir folder;
+  const auto write = [&](const char* name, const char* text) {
+    QFile file(folder.filePath(QLatin1String(name)));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return file.fileName();
+  };
+  Window w;
+  w.window->resize(1200, 760);
+  w.session.setRecorderProgram(write("recorder", "#!/bin/sh\nseq 30\nexec sleep 60\n"));
+  w.session.open(write("model.py", "pass\n"));
+  REQUIRE(waitFor([&] { return w.session.recorder()->output().contains("30"); }));
+  inBothThemes(w, "recording");
+  w.session.recorder()->cancel();
+  REQUIRE(waitFor([&] { return w.session.state() == "error"; }));
+  inBothThemes(w, "error");
 }

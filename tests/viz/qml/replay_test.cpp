@@ -163,6 +163,19 @@ TEST_CASE("replay page: a side opens in the debugger, the trace moves by the sam
   CHECK(p.w.session.step() == step - 1); // the page below does not move
 }
 
+TEST_CASE("replay page: a page that closes while its rows change calls nothing that is gone") {
+  Page p;
+  p.open();
+  for (int k = 0; k < 20; ++k) {
+    p.replay.setShown(false); // the page is to be deleted
+    p.replay.clear();         // and its rows go before that
+    p.settle();
+    p.replay.openFiles({QString::fromStdString(p.before.path), QString::fromStdString(p.after.path)});
+    p.settle();
+    REQUIRE(p.replay.state() == "ready");
+  }
+}
+
 TEST_CASE("replay page: looks as it did, in both themes") {
   Page p;
   p.w.window->resize(1200, 760);

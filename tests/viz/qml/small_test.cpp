@@ -200,6 +200,19 @@ TEST_CASE("small: what stays glides to its next place, and comes to stand where 
   FAIL("no step is laid out anew with three nodes that stay");
 }
 
+TEST_CASE("small: a step changes nothing of the theme, on which all of the window depends") {
+  Small s;
+  s.w.theme.setAnimated(true);
+  s.w.settle();
+  int changes = 0;
+  QObject::connect(&s.w.theme, &Theme::changed, s.w.window, [&] { ++changes; });
+  for (const Qt::Key k :
+       {Qt::Key_Right, Qt::Key_Right, Qt::Key_Down, Qt::Key_Right, Qt::Key_BracketRight, Qt::Key_Z})
+    s.w.key(k);
+  CHECK(changes == 0);
+  s.w.theme.setAnimated(false);
+}
+
 TEST_CASE("small: a step looks the same however one came to it") {
   Small s;
   Trace& trace = readerOf(s.w.session);

@@ -181,7 +181,7 @@ void LinkedPanes::load() {
     out->cost =
         runs == 0
             ? tr("not run in this trace")
-            : (runs == 1 ? tr("1 run") : tr("%1 runs").arg(runs)) +
+            : counted(runs, tr("1 run"), tr("%1 runs")) +
                   tr(", %1 each, %2 FLOPs, %3%4")
                       .arg(duration(ns / runs), grouped(flops / runs), amount(bytes / runs),
                            ns > 0 ? tr(": %1 GFLOP/s, %2 GB/s")

@@ -137,10 +137,11 @@ void CompareModel::ask() {
           int counts[3] = {0, 0, 0};
           for (const TextRow& row : *rows)
             counts[0] += row.mark == '+', counts[1] += row.mark == '-', counts[2] += row.mark == '~';
-          summary =
-              counts[0] + counts[1] + counts[2] == 0
-                  ? tr("The texts are the same.")
-                  : tr("%1 lines added, %2 removed, %3 changed").arg(counts[0]).arg(counts[1]).arg(counts[2]);
+          summary = counts[0] + counts[1] + counts[2] == 0 ? tr("The texts are the same.")
+                                                           : tr("lines: %1 added, %2 removed, %3 changed")
+                                                                 .arg(counts[0])
+                                                                 .arg(counts[1])
+                                                                 .arg(counts[2]);
         }
         return [this, picture, rows, summary] {
           if (picture) graph_.setPicture(picture);

@@ -3,7 +3,6 @@
 
 #include "engine/base/error.h"
 #include "replay/experiment/bench_html.h"
-#include "viz/models/session/actions.h"
 #include "viz/models/work/reports.h"
 #include "viz/models/work/table_text.h"
 
@@ -18,11 +17,6 @@ constexpr int kMostKernels = 400;
 
 QString text(const std::string& s) {
   return QString::fromStdString(s);
-}
-
-QString localPath(QString path) {
-  if (path.startsWith(QLatin1String("file://"))) path.remove(0, 7);
-  return QFileInfo(path).absoluteFilePath();
 }
 
 /// Reads and compares; null where nobody waits for it any more.
@@ -51,20 +45,16 @@ std::shared_ptr<const ExperimentData> read(const std::string& path, const std::s
 
 } // namespace
 
-ExperimentModel::ExperimentModel(Session& session, QObject* parent) : QObject(parent), session_(session) {
+ExperimentModel::ExperimentModel(Session& session, QObject* parent)
+    : FilePage(session, QStringLiteral("empty"), parent) {
   connect(&session_, &Session::experimentAsked, this, [this](const QString& path) { openFiles({path}); });
-  connect(&session_, &Session::opened, this, [this] {
-    if (session_.trace()) setShown(false);
-  });
   connect(&rows_, &ExperimentRows::changed, this, &ExperimentModel::changed);
   connect(&rows_, &ExperimentRows::currentChanged, this, &ExperimentModel::detailChanged);
 }
 
 void ExperimentModel::setShown(bool on) {
-  if (on == shown_) return;
-  shown_ = on;
-  if (!on && state_ == QLatin1String("working")) cancel();
-  Q_EMIT changed();
+  if (!on && is("working")) cancel();
+  FilePage::setShown(on);
 }
 
 void ExperimentModel::openFiles(const QStringList& paths) {
@@ -88,10 +78,9 @@ void ExperimentModel::swap() {
 
 void ExperimentModel::cancel() {
   jobs_.cancelAll();
-  if (state_ != QLatin1String("working")) return;
-  state_ = data_ ? QStringLiteral("ready") : QStringLiteral("empty");
+  if (!is("working")) return;
   if (!data_) shown_ = false;
-  Q_EMIT changed();
+  setState(data_ ? QStringLiteral("ready") : QStringLiteral("empty"));
 }
 
 void ExperimentModel::load() {
@@ -120,12 +109,6 @@ void ExperimentModel::show(std::shared_ptr<const ExperimentData> data) {
   Q_EMIT detailChanged();
 }
 
-void ExperimentModel::fail(const QString& what) {
-  state_ = QStringLiteral("error");
-  error_ = what;
-  Q_EMIT changed();
-}
-
 void ExperimentModel::setComparing(bool on) {
   if (!data_ || on == comparing() || (on && !hasPairs()) || (!on && data_->after)) return;
   rows_.setData(data_, on);
@@ -148,7 +131,7 @@ QString ExperimentModel::about() const {
 
 QString ExperimentModel::headline() const {
   if (!data_) return {};
-  if (!comparing()) return tr("%1 cells").arg(rows_.total());
+  if (!comparing()) return counted(rows_.total(), tr("1 cell"), tr("%1 cells"));
   auto count = [this](Verdict v) { return rows_.count(rows_.metric(), v); };
   QStringList words;
   for (const Verdict v : {Verdict::Slower, Verdict::Faster, Verdict::NoDifference, Verdict::TooFew})
@@ -164,9 +147,12 @@ QString ExperimentModel::warning() const {
   for (const Measured* e : {&data_->before, data_->after ? &*data_->after : nullptr})
     if (e)
       for (const MeasuredCell& c : e->cells) failed += c.failed;
-  if (failed > 0) words << tr("%1 runs failed; they are not counted.").arg(grouped(failed));
+  if (failed > 0)
+    words << counted(failed, tr("1 run failed; it is not counted."),
+                     tr("%1 runs failed; they are not counted."));
   if (data_->found.left > 0)
-    words << tr("%1 further pairs are left out.").arg(grouped(static_cast<int64_t>(data_->found.left)));
+    words << counted(static_cast<int64_t>(data_->found.left), tr("1 further pair is left out."),
+                     tr("%1 further pairs are left out."));
   return words.join(QLatin1Char(' '));
 }
 
@@ -333,26 +319,22 @@ QString ExperimentModel::exportTo(const QString& path) const {
 }
 
 bool ExperimentModel::trigger(const QString& action) {
-  auto is = [&](const char* id) { return action == QLatin1String(id); };
+  const auto asks = [&](const char* id) { return action == QLatin1String(id); };
   if (!shown_) return false;
-  if (is("replay")) {
+  if (asks("replay")) {
     setShown(false);
     return false; // the page of replays comes to the front
   }
-  if (is("next-pass") || is("next-kernel") || is("next-step")) {
+  if (asks("next-pass") || asks("next-kernel") || asks("next-step")) {
     rows_.move(1);
-  } else if (is("previous-pass") || is("previous-kernel") || is("previous-step")) {
+  } else if (asks("previous-pass") || asks("previous-kernel") || asks("previous-step")) {
     rows_.move(-1);
-  } else if (is("search") || is("filter")) {
+  } else if (asks("search") || asks("filter")) {
     Q_EMIT uiAction(QStringLiteral("search"));
-  } else if (is("escape") || is("close")) {
+  } else if (asks("escape") || asks("close")) {
     setShown(false);
   } else {
-    const Action* a = findAction(action);
-    const QString group = a ? QLatin1String(a->group) : QString();
-    return group == QLatin1String("Steps") || group == QLatin1String("Graph") ||
-           group == QLatin1String("Understand") || group == QLatin1String("Conditions") ||
-           action.startsWith(QLatin1String("tab-"));
+    return belongsToTrace(action);
   }
   return true;
 }

@@ -4,18 +4,14 @@
 //   ExperimentModel e(session);  e.openFiles({"before.uopbench", "after.uopbench"});  e.rows()->sortBy("change");
 #pragma once
 #include "viz/models/compare/experiment_rows.h"
-#include "viz/models/session/session.h"
+#include "viz/models/compare/file_page.h"
 
 #include <QTemporaryDir>
 
 namespace uopscope {
 
-class ExperimentModel : public QObject {
+class ExperimentModel : public uopscope::FilePage { // named in full for the registrar of QML types
   Q_OBJECT
-  /// Whether the page is in front.
-  Q_PROPERTY(bool shown READ shown WRITE setShown NOTIFY changed)
-  /// "empty", "working", "ready" or "error"
-  Q_PROPERTY(QString state READ state NOTIFY changed)
   Q_PROPERTY(QString path READ path NOTIFY changed)
   Q_PROPERTY(QString other READ other NOTIFY changed)
   Q_PROPERTY(QString fileName READ fileName NOTIFY changed)
@@ -26,7 +22,6 @@ class ExperimentModel : public QObject {
   /// "2 worse, 1 better, 3 without a difference" in the chosen metric, or "4 cells".
   Q_PROPERTY(QString headline READ headline NOTIFY changed)
   Q_PROPERTY(QString warning READ warning NOTIFY changed)
-  Q_PROPERTY(QString errorText READ errorText NOTIFY changed)
   /// Whether pairs are shown in place of cells, and whether there are pairs.
   Q_PROPERTY(bool comparing READ comparing WRITE setComparing NOTIFY changed)
   Q_PROPERTY(bool hasPairs READ hasPairs NOTIFY changed)
@@ -54,7 +49,7 @@ public:
   /// Compares the open experiment with a second one.
   Q_INVOKABLE void compareWith(const QString& path);
   Q_INVOKABLE void swap();
-  Q_INVOKABLE void cancel();
+  void cancel() override;
   /// Compares the compilations of the chosen pair, rewrite by rewrite: emits compilationsReady with two corpora.
   Q_INVOKABLE void compareCompilations();
   /// The source of a listed kernel.
@@ -62,9 +57,8 @@ public:
   /// Writes the visible table (.csv, .json) or the page (.html). Returns an error text, empty on success.
   Q_INVOKABLE QString exportTo(const QString& path) const;
 
-  bool shown() const { return shown_; }
-  void setShown(bool on);
-  QString state() const { return state_; }
+  /// A page that is closed while it reads stops reading.
+  void setShown(bool on) override;
   QString path() const { return path_; }
   QString other() const { return other_; }
   QString fileName() const;
@@ -72,7 +66,6 @@ public:
   QString about() const;
   QString headline() const;
   QString warning() const;
-  QString errorText() const { return error_; }
   bool comparing() const { return rows_.comparing(); }
   void setComparing(bool on);
   bool hasPairs() const { return data_ && !data_->found.pairs.empty(); }
@@ -85,34 +78,24 @@ public:
   bool hasCompilations() const;
   QString failure() const;
   ExperimentRows* rows() { return &rows_; }
-  /// Everything asked for is here.
-  bool settled() const { return jobs_.idle(); }
-  /// Does an action while the page is in front; true where the action concerns the page.
-  bool trigger(const QString& action);
+  bool trigger(const QString& action) override;
 
 Q_SIGNALS:
-  void changed();
   void detailChanged();
   /// Two corpora in the folder of temporary files.
   void compilationsReady(const QStringList& files);
-  /// A request to the page: "search".
-  void uiAction(const QString& id);
 
 private:
   enum Channel { Open, Compilations };
   void load();
   void show(std::shared_ptr<const ExperimentData> data);
-  void fail(const QString& what);
   const MeasuredCell* cell(bool after) const;
 
-  Session& session_;
-  Jobs jobs_; ///< of this page: it opens files of its own
   ExperimentRows rows_;
   std::shared_ptr<const ExperimentData> data_;
   QTemporaryDir folder_; ///< corpora taken out of experiments
   int taken_ = 0;
-  QString state_ = QStringLiteral("empty"), path_, other_, error_;
-  bool shown_ = false;
+  QString path_, other_;
 };
 
 } // namespace uopscope

@@ -1,6 +1,8 @@
 // Keeps an order of indices into the cells or pairs; all texts are made when a row is asked for.
 #include "viz/models/compare/experiment_rows.h"
 
+#include "viz/models/work/reports.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -207,8 +209,9 @@ QVariantMap ExperimentRows::strip(const MeasuredCell& c) const {
   const size_t shown = std::min(all, kMostDots);
   for (size_t k = 0; k < shown; ++k) dots << at(values[shown == all ? k : k * (all - 1) / (shown - 1)]);
   const Summary& s = c.summary(metric_);
-  const QString note =
-      shown == all ? tr("%1 runs, each a dot").arg(all) : tr("%1 of %2 runs as dots").arg(shown).arg(all);
+  const QString note = shown == all
+                           ? counted(static_cast<int64_t>(all), tr("1 run, a dot"), tr("%1 runs, each a dot"))
+                           : tr("%1 of %2 runs as dots").arg(shown).arg(all);
   return {{"dots", dots}, {"low", at(s.low)}, {"mid", at(s.median)}, {"high", at(s.high)}, {"note", note}};
 }
 

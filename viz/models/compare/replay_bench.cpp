@@ -164,7 +164,9 @@ std::shared_ptr<const CorpusDiff> ReplayBench::open(const std::string& before, c
                             .arg(grouped(static_cast<int64_t>(done)), grouped(static_cast<int64_t>(total))));
     };
     auto diff = std::make_shared<CorpusDiff>(diffCorpora(*before_.corpus, *after_.corpus, o));
-    diff->beforeName = before, diff->afterName = after;
+    // A corpus says what it is ("... without mul-one"); that of a trace is a file of this object.
+    if (before_.isTrace()) diff->beforeName = before;
+    if (after_.isTrace()) diff->afterName = after;
     diff->warnings.clear();
     for (const Side* side : {&before_, &after_})
       if (const std::string& w = side->stored->warning(); !w.empty()) diff->warnings.push_back(w);

@@ -134,7 +134,7 @@ void ReplayDetail::askTogether() {
           summary_ = !picture ? tr("One side has no graph here.")
                      : picture->added + picture->removed + picture->changed == 0
                          ? tr("The graphs are the same.")
-                         : tr("%1 nodes added, %2 removed, %3 changed")
+                         : tr("nodes: %1 added, %2 removed, %3 changed")
                                .arg(picture->added)
                                .arg(picture->removed)
                                .arg(picture->changed);
@@ -159,7 +159,7 @@ void ReplayDetail::askText() {
                                  : tr("Neither side has this text; schedules have none, their kernels do."))
             : counts[0] + counts[1] + counts[2] == 0
                 ? tr("The texts are the same.")
-                : tr("%1 lines added, %2 removed, %3 changed").arg(counts[0]).arg(counts[1]).arg(counts[2]);
+                : tr("lines: %1 added, %2 removed, %3 changed").arg(counts[0]).arg(counts[1]).arg(counts[2]);
         return [this, rows, summary] {
           summary_ = summary;
           lines_.setRows(std::move(*rows));

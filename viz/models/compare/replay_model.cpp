@@ -4,11 +4,9 @@
 
 #include "engine/base/error.h"
 #include "replay/compare/report.h"
-#include "viz/models/session/actions.h"
 #include "viz/models/work/reports.h"
 
 #include <QCoreApplication>
-#include <QFileInfo>
 
 namespace uopscope {
 namespace {
@@ -20,16 +18,11 @@ QString nameOf(const QString& title) {
   return title.mid(title.lastIndexOf(QLatin1Char('/')) + 1);
 }
 
-QString pathOf(QString path) {
-  if (path.startsWith(QLatin1String("file://"))) path.remove(0, 7);
-  return QFileInfo(path).absoluteFilePath();
-}
-
 } // namespace
 
 ReplayModel::ReplayModel(Session& session, QObject* parent)
-    : QObject(parent), session_(session), bench_(std::make_shared<ReplayBench>()), detail_(jobs_, bench_),
-      program_(QCoreApplication::applicationFilePath()) {
+    : FilePage(session, QStringLiteral("choosing"), parent), bench_(std::make_shared<ReplayBench>()),
+      detail_(jobs_, bench_), program_(QCoreApplication::applicationFilePath()) {
   connect(&list_, &ReplayList::chosen, this, [this](int change) {
     detail_.load(list_.diff()->changes[static_cast<size_t>(change)]);
     Q_EMIT titleChanged();
@@ -42,16 +35,16 @@ ReplayModel::ReplayModel(Session& session, QObject* parent)
   });
   connect(&detail_, &ReplayDetail::linkReady, this, [this](const QString& trace, const QString& link) {
     if (trace.isEmpty()) return session_.showNotice(tr("There is nothing to step through on this side."));
-    if (trace != session_.path()) session_.open(trace);
+    // A trace is opened by a job, so the link waits for it.
+    const QString there = link + QStringLiteral("&tab=graph");
+    if (session_.trace() && trace == session_.path())
+      session_.follow(there);
+    else
+      session_.openAt(trace, there);
     setShown(false);
-    if (!link.isEmpty()) session_.follow(link);
-    session_.setTab(QStringLiteral("graph"));
     session_.showNotice(tr("Ctrl Shift D leads back to the comparison."));
   });
   connect(&session_, &Session::corpusAsked, this, [this](const QString& path) { openFiles({path}); });
-  connect(&session_, &Session::opened, this, [this] {
-    if (session_.trace()) setShown(false);
-  });
   connect(&replay_, &QProcess::finished, this, &ReplayModel::replayEnded);
   connect(&replay_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError e) {
     if (e == QProcess::FailedToStart)
@@ -77,21 +70,9 @@ ReplayModel::~ReplayModel() {
   replay_.waitForFinished(1000);
 }
 
-void ReplayModel::setShown(bool on) {
-  if (on == shown_) return;
-  shown_ = on;
-  Q_EMIT changed();
-}
-
-void ReplayModel::setState(const QString& state) {
-  state_ = state;
-  Q_EMIT changed();
-}
-
 void ReplayModel::fail(const QString& what) {
   clock_.stop();
-  error_ = what;
-  setState(QStringLiteral("error"));
+  FilePage::fail(what);
 }
 
 void ReplayModel::clear() {
@@ -105,10 +86,9 @@ void ReplayModel::clear() {
 
 void ReplayModel::openFiles(const QStringList& paths) {
   if (paths.isEmpty()) return;
-  const bool second =
-      paths.size() == 1 && shown_ && state_ == QLatin1String("choosing") && !before_.isEmpty();
-  const QString first = second ? before_ : pathOf(paths[0]);
-  const QString other = second ? pathOf(paths[0]) : paths.size() > 1 ? pathOf(paths[1]) : QString();
+  const bool second = paths.size() == 1 && shown_ && is("choosing") && !before_.isEmpty();
+  const QString first = second ? before_ : localPath(paths[0]);
+  const QString other = second ? localPath(paths[0]) : paths.size() > 1 ? localPath(paths[1]) : QString();
   clear();
   before_ = first, after_ = other;
   shown_ = true;
@@ -131,7 +111,7 @@ void ReplayModel::cancel() {
     replay_.waitForFinished(1000);
     connect(&replay_, &QProcess::finished, this, &ReplayModel::replayEnded);
   }
-  if (state_ == QLatin1String("working")) {
+  if (is("working")) {
     after_.clear();
     setState(QStringLiteral("choosing"));
   }
@@ -193,7 +173,7 @@ void ReplayModel::compare() {
 void ReplayModel::setIgnoreNames(bool on) {
   if (on == ignoreNames()) return;
   detail_.setIgnoreNames(on);
-  if (state_ == QLatin1String("ready")) compare();
+  if (is("ready")) compare();
   Q_EMIT changed();
 }
 
@@ -216,47 +196,43 @@ QVariantMap ReplayModel::title() const {
 
 // Handles an action while the page is in front: moves, drawing and analyses then apply to the page.
 bool ReplayModel::trigger(const QString& action) {
-  auto is = [&](const char* id) { return action == QLatin1String(id); };
-  if (is("replay")) {
+  const auto asks = [&](const char* id) { return action == QLatin1String(id); };
+  if (asks("replay")) {
     setShown(!shown_);
     return true;
   }
   if (!shown_) return false;
-  if (is("next-step") || is("previous-step")) {
-    detail_.move(is("next-step") ? 1 : -1);
-  } else if (is("forward-many") || is("back-many")) {
-    detail_.move(is("forward-many") ? 10 : -10);
-  } else if (is("first-step") || is("last-step")) {
-    detail_.setRow(is("first-step") ? 0 : detail_.rows()->rowCount() - 1);
-  } else if (is("next-pass") || is("previous-pass")) {
-    detail_.movePass(is("next-pass") ? 1 : -1);
-  } else if (is("next-changing") || is("previous-changing")) {
-    detail_.moveDifferent(is("next-changing") ? 1 : -1);
-  } else if (is("next-kernel") || is("previous-kernel")) {
-    list_.move(is("next-kernel") ? 1 : -1);
-  } else if (is("show-change")) {
+  if (asks("next-step") || asks("previous-step")) {
+    detail_.move(asks("next-step") ? 1 : -1);
+  } else if (asks("forward-many") || asks("back-many")) {
+    detail_.move(asks("forward-many") ? 10 : -10);
+  } else if (asks("first-step") || asks("last-step")) {
+    detail_.setRow(asks("first-step") ? 0 : detail_.rows()->rowCount() - 1);
+  } else if (asks("next-pass") || asks("previous-pass")) {
+    detail_.movePass(asks("next-pass") ? 1 : -1);
+  } else if (asks("next-changing") || asks("previous-changing")) {
+    detail_.moveDifferent(asks("next-changing") ? 1 : -1);
+  } else if (asks("next-kernel") || asks("previous-kernel")) {
+    list_.move(asks("next-kernel") ? 1 : -1);
+  } else if (asks("show-change")) {
     detail_.toParting();
-  } else if (is("turn")) {
+  } else if (asks("turn")) {
     detail_.setLeftToRight(!detail_.leftToRight());
-  } else if (is("tab-graph") || is("tab-compare")) {
-    detail_.setWhat(is("tab-graph") ? QStringLiteral("rewrites") : QStringLiteral("graph"));
-  } else if (is("tab-source") || is("tab-ir") || is("tab-asm")) {
+  } else if (asks("tab-graph") || asks("tab-compare")) {
+    detail_.setWhat(asks("tab-graph") ? QStringLiteral("rewrites") : QStringLiteral("graph"));
+  } else if (asks("tab-source") || asks("tab-ir") || asks("tab-asm")) {
     detail_.setWhat(action.mid(4));
-  } else if (is("search") || is("filter")) {
+  } else if (asks("search") || asks("filter")) {
     Q_EMIT uiAction(QStringLiteral("search"));
-  } else if (is("fit") || is("zoom-in") || is("zoom-out") || is("zoom-reset")) {
+  } else if (asks("fit") || asks("zoom-in") || asks("zoom-out") || asks("zoom-reset")) {
     Q_EMIT uiAction(action);
-  } else if (is("escape") || is("close")) {
-    if (state_ == QLatin1String("working"))
+  } else if (asks("escape") || asks("close")) {
+    if (is("working"))
       cancel();
     else
       setShown(false);
   } else {
-    const Action* a = findAction(action);
-    const QString group = a ? QLatin1String(a->group) : QString();
-    return group == QLatin1String("Steps") || group == QLatin1String("Graph") ||
-           group == QLatin1String("Understand") || group == QLatin1String("Conditions") ||
-           action.startsWith(QLatin1String("tab-"));
+    return belongsToTrace(action);
   }
   return true;
 }

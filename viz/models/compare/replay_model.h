@@ -2,27 +2,23 @@
 // comparison, the list of changes, and the pair in front. The window's page and its keys use this object.
 //   ReplayModel replay(session);  replay.openFiles({"before.uopcorpus", "after.uopcorpus"});
 #pragma once
+#include "viz/models/compare/file_page.h"
 #include "viz/models/compare/replay_detail.h"
 #include "viz/models/compare/replay_list.h"
-#include "viz/models/session/session.h"
 
 #include <QProcess>
 #include <QTimer>
 
 namespace uopscope {
 
-class ReplayModel : public QObject {
+/// Its state is "choosing" until there are two files.
+class ReplayModel : public uopscope::FilePage { // named in full for the registrar of QML types
   Q_OBJECT
-  /// Whether the page is in front.
-  Q_PROPERTY(bool shown READ shown WRITE setShown NOTIFY changed)
-  /// "choosing", "working", "ready" or "error"
-  Q_PROPERTY(QString state READ state NOTIFY changed)
   Q_PROPERTY(QString before READ before NOTIFY changed)
   Q_PROPERTY(QString after READ after NOTIFY changed)
   /// What the sides are called: the build, the commit or the file.
   Q_PROPERTY(QString beforeName READ beforeName NOTIFY titleChanged)
   Q_PROPERTY(QString afterName READ afterName NOTIFY titleChanged)
-  Q_PROPERTY(QString errorText READ errorText NOTIFY changed)
   /// "312 kernels changed for 3 causes; 9,688 are the same"
   Q_PROPERTY(QString headline READ headline NOTIFY changed)
   Q_PROPERTY(QString warning READ warning NOTIFY changed)
@@ -44,20 +40,16 @@ public:
   /// Compiles the inputs of the first file with this build and compares the results.
   Q_INVOKABLE void compareWithBuild();
   Q_INVOKABLE void swap();
-  Q_INVOKABLE void cancel();
+  void cancel() override;
   /// Releases both files; the page then asks for files.
   Q_INVOKABLE void clear();
   /// Sets the program that replays; the default is this program, and tests set another.
   void setProgram(const QString& program) { program_ = program; }
 
-  bool shown() const { return shown_; }
-  void setShown(bool on);
-  QString state() const { return state_; }
   QString before() const { return before_; }
   QString after() const { return after_; }
   QString beforeName() const;
   QString afterName() const;
-  QString errorText() const { return error_; }
   QString headline() const { return headline_; }
   QString warning() const { return warning_; }
   qreal progress() const { return progress_; }
@@ -67,35 +59,26 @@ public:
   QVariantMap title() const;
   ReplayList* list() { return &list_; }
   ReplayDetail* detail() { return &detail_; }
-  /// Everything asked for is here.
-  bool settled() const { return jobs_.idle() && replay_.state() == QProcess::NotRunning; }
-  /// Does an action while the page is in front; true where the action concerns the page.
-  bool trigger(const QString& action);
+  bool settled() const override { return jobs_.idle() && replay_.state() == QProcess::NotRunning; }
+  bool trigger(const QString& action) override;
 
 Q_SIGNALS:
-  void changed();
   void titleChanged();
   void progressChanged();
-  /// A request to the page: "search" or "fit".
-  void uiAction(const QString& id);
 
 private:
   void compare();
-  void setState(const QString& state);
-  void fail(const QString& what);
+  void fail(const QString& what) override;
   void replayEnded(int code, QProcess::ExitStatus status);
 
-  Session& session_;
   std::shared_ptr<ReplayBench> bench_;
-  Jobs jobs_; ///< of this page: it opens files of its own
   ReplayList list_;
   ReplayDetail detail_;
   QProcess replay_;
   QTimer clock_; ///< polls the progress of the replay
   QTemporaryDir folder_;
-  QString state_ = QStringLiteral("choosing"), before_, after_, error_, headline_, warning_, doing_, program_;
+  QString before_, after_, headline_, warning_, doing_, program_;
   qreal progress_ = -1;
-  bool shown_ = false;
 };
 
 } // namespace uopscope

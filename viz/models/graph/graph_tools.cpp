@@ -120,6 +120,13 @@ bool GraphTools::drawn(uint32_t slot) const {
   return p && std::ranges::any_of(p->nodes, [&](const PictureNode& n) { return n.slot == slot; });
 }
 
+void GraphTools::enter(qlonglong id) {
+  if (id >= kFirstGroupId)
+    toggleGroup(id);
+  else
+    session_.setNode(id);
+}
+
 void GraphTools::toggleGroup(qlonglong id) {
   if (id < kFirstGroupId) return;
   Arrangement a = session_.arrangement();

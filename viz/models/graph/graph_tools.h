@@ -30,6 +30,8 @@ public:
   QVariantList levels() const;
   /// Draws the inside of a layer: "model/blocks.3"; empty: all layers.
   Q_INVOKABLE void openLevel(const QString& path);
+  /// After a double click: opens a box, or selects a node.
+  Q_INVOKABLE void enter(qlonglong id);
   /// Opens a collapsed group, or closes the group of a node.
   Q_INVOKABLE void toggleGroup(qlonglong id);
   Q_INVOKABLE void pinAt(qlonglong id, qreal x, qreal y);

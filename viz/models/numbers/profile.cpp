@@ -74,10 +74,11 @@ QVariantList findFaults(Trace& trace) {
             ? QObject::tr("most are rejected early: only leaving it out of passes that never need it helps")
             : QObject::tr("a pattern that names the operation of a source rejects them early");
     const QString times =
-        c.unchanged
-            ? QObject::tr("matched %1 times without a change")
-                  .arg(grouped(static_cast<int64_t>(t.count[int(Outcome::Unchanged)])))
-            : QObject::tr("tried %1 times, never matched").arg(grouped(static_cast<int64_t>(t.attempts())));
+        c.unchanged ? counted(static_cast<int64_t>(t.count[int(Outcome::Unchanged)]),
+                              QObject::tr("matched once without a change"),
+                              QObject::tr("matched %1 times without a change"))
+                    : counted(static_cast<int64_t>(t.attempts()), QObject::tr("tried once, never matched"),
+                              QObject::tr("tried %1 times, never matched"));
     dear << finding(
         c.unchanged ? "unchanged" : "dead", QString::fromStdString(trace.rule(t.rule).name),
         QStringLiteral("%1: %2, %3").arg(shareOf(c.ns, whole), duration(static_cast<int64_t>(c.ns)), times),
@@ -86,12 +87,12 @@ QVariantList findFaults(Trace& trace) {
   out << dear;
   for (const TakenBack& t : stepsTakenBack(trace, 100))
     out << finding("undo", QString::fromStdString(trace.rule(t.rule).name),
-                   QObject::tr("is taken back by %1 %2 steps later")
-                       .arg(QString::fromStdString(trace.rule(t.byRule).name))
-                       .arg(t.by - t.step),
+                   QObject::tr("is taken back by %1 %2 later")
+                       .arg(QString::fromStdString(trace.rule(t.byRule).name),
+                            counted(t.by - t.step, QObject::tr("1 step"), QObject::tr("%1 steps"))),
                    t.rule, t.step);
   if (cheap > 0)
-    out << finding("dead", QObject::tr("%1 more rules").arg(cheap),
+    out << finding("dead", counted(cheap, QObject::tr("1 more rule"), QObject::tr("%1 more rules")),
                    QObject::tr("never matched, together %1").arg(shareOf(cheapNs, whole)), 0, 0);
   return out;
 }

@@ -189,8 +189,9 @@ void SqlModel::ask(size_t most) {
 
 QString SqlModel::summary() const {
   if (columns_.isEmpty()) return {};
-  return (more_ ? tr("the first %1 rows, %2") : tr("%1 rows, %2"))
-      .arg(grouped(static_cast<int64_t>(rows_.size())), duration(static_cast<int64_t>(ms_ * 1e6)));
+  const auto rows = static_cast<int64_t>(rows_.size());
+  return (more_ ? tr("the first %1 rows").arg(grouped(rows)) : counted(rows, tr("1 row"), tr("%1 rows"))) +
+         QStringLiteral(", ") + duration(static_cast<int64_t>(ms_ * 1e6));
 }
 
 int SqlModel::mark(int column) {

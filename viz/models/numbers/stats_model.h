@@ -35,6 +35,7 @@ public:
     MatchTimeColumn,
     kColumns
   };
+  Q_ENUM(Column)
   enum Roles {
     TextRole = Qt::UserRole + 1,
     PlaceRole,

@@ -186,6 +186,16 @@ void TimelineModel::showWork() {
   show(first - (end - first) * 0.02, end);
 }
 
+void TimelineModel::zoomBy(double factor) {
+  const double middle = (from_ + to_) / 2, half = (to_ - from_) / 2 * factor;
+  show(middle - half, middle + half);
+}
+
+void TimelineModel::moveBy(double share) {
+  const double by = (to_ - from_) * share;
+  show(from_ + by, to_ + by);
+}
+
 void TimelineModel::select(double from, double to) {
   if (!data_) return;
   selectedFrom_ = std::min(from, to), selectedTo_ = std::max(from, to);

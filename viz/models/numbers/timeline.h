@@ -59,6 +59,9 @@ public:
   Q_INVOKABLE void showAll();
   /// Shows the time from the first schedule or launch on.
   Q_INVOKABLE void showWork();
+  /// Makes the visible stretch longer or shorter around its middle; moves it by a share of its length.
+  Q_INVOKABLE void zoomBy(double factor);
+  Q_INVOKABLE void moveBy(double share);
   Q_INVOKABLE void select(double from, double to);
   /// Selects the interval of a span; for a launch, its buffers too.
   Q_INVOKABLE void selectSpan(int span);

@@ -87,7 +87,7 @@ void addScopes(const TraceIndex& trace, ScopeId here, std::vector<PaletteModel::
   std::stable_partition(scopes.begin(), scopes.end(), [&](const ScopeInfo& s) { return s.id == here; });
   for (const ScopeInfo& s : scopes) {
     if (s.totalSteps == 0) continue;
-    const QString line = lineOf(s), steps = Jump::tr("%1 steps").arg(grouped(s.totalSteps));
+    const QString line = lineOf(s), steps = counted(s.totalSteps, Jump::tr("1 step"), Jump::tr("%1 steps"));
     entries.push_back({kindOf(s.kind), names.of(s),
                        line.isEmpty() ? steps : line + QStringLiteral(", ") + steps,
                        QStringLiteral("kernel=%1").arg(s.id)});
@@ -99,7 +99,9 @@ void addScopes(const TraceIndex& trace, ScopeId here, std::vector<PaletteModel::
       ++number, ++passes;
       if (p.steps > 0)
         entries.push_back({QStringLiteral("pass"), QString::fromStdString(p.name),
-                           Jump::tr("pass %1 of %2, %3 steps").arg(number).arg(names.of(s), grouped(p.steps)),
+                           Jump::tr("pass %1 of %2, %3")
+                               .arg(number)
+                               .arg(names.of(s), counted(p.steps, Jump::tr("1 step"), Jump::tr("%1 steps"))),
                            QStringLiteral("kernel=%1&pass=%2").arg(s.id).arg(number)});
     }
   }

@@ -418,8 +418,8 @@ void Session::loadScript() {
   }
   std::map<int, CodeModel::Note> notes;
   for (const auto& [line, m] : made)
-    notes[line] = {m.kernels == 1 ? tr("1 kernel, %1 steps").arg(grouped(m.steps))
-                                  : tr("%1 kernels, %2 steps").arg(m.kernels).arg(grouped(m.steps)),
+    notes[line] = {counted(m.kernels, tr("1 kernel"), tr("%1 kernels")) + QStringLiteral(", ") +
+                       counted(m.steps, tr("1 step"), tr("%1 steps")),
                    m.first};
   script_.setNotes(std::move(notes));
   script_.setFault(failure_[QStringLiteral("line")].toInt(), failure_[QStringLiteral("text")].toString());

@@ -83,7 +83,11 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
     if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr() && u.dtype().count() == 1)
       add(QObject::tr("bounds"), QObject::tr("%1 to %2").arg(u.vmin()).arg(u.vmax()));
     std::string ranges;
-    for (const UOp& r : u.ranges()) ranges += (ranges.empty() ? "" : ", ") + r.render();
+    for (const UOp& r : u.ranges()) { // by the names that labels have
+      const auto& loop = r.arg().as<RangeArg>();
+      ranges += (ranges.empty() ? "" : ", ") + std::string(1, axisTypeLetter(loop.type));
+      for (size_t k = 0; k < loop.ids.size(); ++k) ranges += (k ? "_" : "") + std::to_string(loop.ids[k]);
+    }
     if (!ranges.empty()) add(QObject::tr("in loops"), q(ranges));
     const std::string device = u.device();
     if (!device.empty()) add(QObject::tr("device"), q(device));
@@ -130,26 +134,31 @@ QVariantMap groupReport(PassView& view, int64_t group) {
     all << static_cast<qlonglong>(id);
     if (static_cast<size_t>(list.size()) < kMaxListed) list << brief(read, id);
   }
-  return {{"id", static_cast<qlonglong>(group)},
-          {"op", QObject::tr("%1 nodes").arg(members.size())},
-          {"doc", view.arrangement().groupBy == GroupBy::Layer
-                      ? QObject::tr("A layer. A double click or Return opens it, Backspace leads back.")
-                      : QObject::tr("A group. Double-click it to see its nodes.")},
-          {"family", -1},
-          {"between", true},
-          {"facts", QVariantList()},
-          {"expression", QString()},
-          {"members", all},
-          {"sources", list},
-          {"sourceCount", static_cast<int>(members.size())},
-          {"users", QVariantList()},
-          {"userCount", 0}};
+  return {
+      {"id", static_cast<qlonglong>(group)},
+      {"op", counted(static_cast<int64_t>(members.size()), QObject::tr("1 node"), QObject::tr("%1 nodes"))},
+      {"doc", view.arrangement().groupBy == GroupBy::Layer
+                  ? QObject::tr("A layer. A double click or Return opens it, Backspace leads back.")
+                  : QObject::tr("A group. Double-click it to see its nodes.")},
+      {"family", -1},
+      {"between", true},
+      {"facts", QVariantList()},
+      {"expression", QString()},
+      {"members", all},
+      {"sources", list},
+      {"sourceCount", static_cast<int>(members.size())},
+      {"users", QVariantList()},
+      {"userCount", 0}};
 }
 
 QString grouped(int64_t number) {
   QString s = QString::number(std::abs(number));
   for (qsizetype i = s.size() - 3; i > 0; i -= 3) s.insert(i, QLatin1Char(','));
   return number < 0 ? QLatin1Char('-') + s : s;
+}
+
+QString counted(int64_t number, const QString& one, const QString& many) {
+  return number == 1 ? one : many.arg(grouped(number));
 }
 
 QString duration(int64_t ns) {

@@ -24,5 +24,7 @@ QString duration(int64_t ns);
 QString amount(int64_t bytes);
 /// 12,345
 QString grouped(int64_t number);
+/// One text for one thing and another for many, whose %1 is the number: "1 run", "12,345 runs".
+QString counted(int64_t number, const QString& one, const QString& many);
 
 } // namespace uopscope
