@@ -16,6 +16,8 @@ struct WhatIfArguments {
   std::vector<std::string> without, opts, arguments;
   std::vector<int64_t> withoutSteps;     ///< steps of a trace
   std::vector<std::string> alternatives; ///< "STEP:NUMBER"
+  std::vector<std::string> byHand;       ///< "PLACE:RULE,RULE"
+  bool matches = false;                  ///< list what matches there, in place of compiling
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
   bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox

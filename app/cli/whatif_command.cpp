@@ -3,7 +3,8 @@
 #include "app/cli/replay_command.h"
 #include "app/cli/sandbox.h"
 #include "app/cli/teach_command.h"
-#include "replay/teach/variants.h"
+#include "replay/teach/by_hand.h"
+#include "viz/pictures/rule_picture.h"
 
 #include <fmt/format.h>
 
@@ -39,20 +40,45 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
              o.input, code, lastLine(log.path()));
 }
 
+void mustBeTrace(const WhatIfArguments& o) {
+  if (!o.input.ends_with(".uoptrace"))
+    throw Error(ErrorKind::Value, "--without-step, --alternative and --by-hand name steps of a trace: give a "
+                                  ".uoptrace file");
+}
+
+/// What matches in the graphs that --by-hand names.
+int listMatches(const WhatIfArguments& o) {
+  mustBeTrace(o);
+  Trace trace(o.input);
+  Json all = Json::array();
+  for (const std::string& text : o.byHand) {
+    const HandText parts = handText(text);
+    HandGraph hand(trace, handPlace(trace, parts.place, o.kernel));
+    for (const std::string& choice : parts.choices) hand.choose(choice);
+    if (o.json)
+      all.push_back(handMatchesJson(
+          hand, {[](UOp before, UOp after) { return rewriteGraph(before, after); }, wholeRewriteGraph}));
+    else
+      fmt::print("{}\n", handMatchesText(hand));
+  }
+  if (o.json) printJson(Json{{"by_hand", all}});
+  return kFine;
+}
+
 /// The variants that name steps of a trace; all of one kernel, which becomes `kernel`.
 std::vector<Variant> variantsOfSteps(const WhatIfArguments& o, std::string& kernel) {
   std::vector<Variant> variants;
-  if (o.withoutSteps.empty() && o.alternatives.empty()) return variants;
-  if (!o.input.ends_with(".uoptrace"))
-    throw Error(ErrorKind::Value,
-                "--without-step and --alternative name steps of a trace: give a .uoptrace file");
+  if (o.withoutSteps.empty() && o.alternatives.empty() && o.byHand.empty()) return variants;
+  mustBeTrace(o);
   Trace trace(o.input);
-  auto of = [&](StepId step) {
-    const std::string number = std::to_string(kernelOfStep(trace, step));
+  auto belongs = [&](const std::string& what, ScopeId scope) {
+    const std::string number = std::to_string(scope);
     if (kernel.empty()) kernel = number;
-    if (std::to_string(trace.findScope(kernel)) != number)
-      throw Error(ErrorKind::Value,
-                  fmt::format("step {} belongs to kernel {}, not to {}", step, number, kernel));
+    if (trace.findScope(kernel) != scope)
+      throw Error(ErrorKind::Value, fmt::format("{} belongs to kernel {}, not to {}", what, number, kernel));
+  };
+  auto of = [&](StepId step) {
+    belongs(fmt::format("step {}", step), kernelOfStep(trace, step));
     return step;
   };
   for (const int64_t step : o.withoutSteps) variants.push_back(variantWithoutStep(trace, of(step)));
@@ -65,6 +91,11 @@ std::vector<Variant> variantsOfSteps(const WhatIfArguments& o, std::string& kern
           ErrorKind::Value,
           fmt::format("--alternative \"{}\": write STEP:N, such as 826:1 for the first alternative", text));
     variants.push_back(variantAlternative(trace, of(step), static_cast<size_t>(number)));
+  }
+  for (const std::string& text : o.byHand) {
+    const HandPlace place = handPlace(trace, handText(text).place, kernel);
+    belongs(fmt::format("\"{}\"", text), trace.pass(place.pass).scope);
+    variants.push_back(variantByHand(trace, text, kernel));
   }
   return variants;
 }
@@ -99,11 +130,19 @@ int compareVariants(const WhatIfArguments& o) {
   for (const std::string& rules : o.without) variants.push_back(variantWithout(rules));
   for (const std::string& opts : o.opts) variants.push_back(variantOpts(opts));
   mustExist(o.input);
+  if (o.matches && o.byHand.empty())
+    throw Error(ErrorKind::Value, "--matches lists what matches at a place: give it with --by-hand");
+  const bool onlyPlaces =
+      variants.empty() && o.withoutSteps.empty() && o.alternatives.empty() && !o.byHand.empty() &&
+      std::ranges::all_of(o.byHand, [](const std::string& t) { return handText(t).choices.empty(); });
+  if (o.matches || onlyPlaces) return listMatches(o);
   std::string asked = o.kernel;
   for (Variant& v : variantsOfSteps(o, asked)) variants.push_back(std::move(v));
   if (variants.empty())
-    throw Error(ErrorKind::Value, "whatif needs a variant: give --without RULE, --opts \"UPCAST 0 4\", "
-                                  "--without-step STEP or --alternative STEP:N, several times if wanted");
+    throw Error(ErrorKind::Value,
+                "whatif needs a variant: give --without RULE, --opts \"UPCAST 0 4\", "
+                "--without-step STEP, --alternative STEP:N or --by-hand STEP:RULE, several times if "
+                "wanted");
   if (isStored(o.input) && !o.noTimes && !o.trust)
     continueInSandbox("whatif", {o.input}, asked.empty() ? "its kernels" : asked, "");
   const std::vector<Compilation> kernels = kernelsOf(o, asked);

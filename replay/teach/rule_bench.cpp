@@ -117,7 +117,7 @@ private:
 
   void compile(ScopeId kernel) {
     Variant with{.name = "with the rules"};
-    with.added = rules_, with.after = out_.after;
+    with.added = {rules_}, with.after = out_.after;
     WhatIf w;
     try {
       w = whatIf(storedCompilation(trace_, kernel), {with}, options_.kernels);

@@ -15,7 +15,7 @@ Rectangle {
     function exporter(window) { return { kinds: window.tables, to: path => Tools.whatIf.exportTo(path) }; }
     function take(text) { Tools.whatIf.add(text); field.clear(); }
     property bool cloud: true
-    readonly property bool clouded: cloud && Tools.candidates.count > 0
+    readonly property bool clouded: cloud && Tools.candidates.count > 0 && !Tools.hand.open
     function prepare() { if (visible) { Tools.whatIf.prepare(); Tools.candidates.load(); } }
     onVisibleChanged: prepare()
     Connections { target: Session; function onPlaceChanged() { pane.prepare(); } }
@@ -56,6 +56,7 @@ Rectangle {
                 UButton { objectName: "whatIfAdd"; enabled: pane.kernel && field.text.trim().length > 0; quiet: false; text: qsTr("Compile"); tip: qsTr("Adds this variant (Return)"); onClicked: pane.take(field.text) }
                 UButton { objectName: "whatIfStep"; enabled: pane.kernel && Session.step > 0; quiet: false; text: qsTr("Without this step"); tip: qsTr("The rewrite in front is not made (Shift W)"); onClicked: Tools.whatIf.withoutStep() }
                 UButton { objectName: "whatIfRule"; visible: pane.kernel && Session.stepInfo.rule !== undefined; quiet: false; text: qsTr("Without %1").arg(Session.stepInfo.rule || ""); tip: qsTr("The rule of the step in front applies nowhere in the kernel"); onClicked: Tools.whatIf.withoutRule(Session.stepInfo.rule) }
+                UButton { objectName: "whatIfHand"; enabled: pane.kernel && Session.pass > 0; quiet: false; on: Tools.hand.open; text: qsTr("By hand from here"); tip: qsTr("All rules that match in the graph in front: apply one, then another, and let the compiler go on (Shift H)"); onClicked: Tools.hand.begin() }
                 UButton { objectName: "whatIfNone"; enabled: pane.kernel; quiet: false; text: qsTr("No Opts"); tip: qsTr("The kernel without any optimisation of its loops"); onClicked: Tools.whatIf.opts("none") }
                 UButton { objectName: "whatIfOpts"; enabled: pane.kernel && Tools.whatIf.chosenOpts.length > 0; quiet: false; text: qsTr("Edit its Opts"); tip: qsTr("Puts the Opts of the chosen row into the field"); onClicked: { field.text = Tools.whatIf.chosenOpts; field.forceActiveFocus(); } }
                 UButton { objectName: "whatIfSlow"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it slow?"); tip: qsTr("Compiles and times it with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("slow") }
@@ -71,12 +72,12 @@ Rectangle {
         }
         ULabel {
             objectName: "whatIfProblem"
-            visible: Tools.whatIf.problem.length > 0
+            visible: text.length > 0
             Layout.fillWidth: true
             Layout.margins: Theme.px(14)
             wrapMode: Text.Wrap
             color: Theme.error
-            text: Tools.whatIf.problem
+            text: Tools.hand.problem.length > 0 ? Tools.hand.problem : Tools.whatIf.problem
         }
         RowLayout {
             visible: Tools.whatIf.count > 0
@@ -145,7 +146,7 @@ Rectangle {
         }
         Rectangle { visible: list.visible; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         RowLayout {
-            visible: Tools.whatIf.sentence.length > 0
+            visible: Tools.whatIf.sentence.length > 0 && !Tools.hand.open
             Layout.fillWidth: true
             Layout.margins: Theme.px(10)
             Layout.leftMargin: Theme.px(14)
@@ -155,12 +156,13 @@ Rectangle {
             UButton { objectName: "whatIfBoth"; visible: Tools.whatIf.sentence.length > 0 && Tools.whatIf.current > 0 && !Tools.whatIf.busy && Tools.whatIf.both().length > 0; quiet: false; text: qsTr("Step through both"); tip: qsTr("Side by side, from the first step that differs"); onClicked: Tools.replay.openFiles(Tools.whatIf.both()) }
             UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }
         }
+        HandPane { visible: Tools.hand.open; Layout.fillWidth: true; Layout.fillHeight: true }
         CandidatesPane { visible: pane.clouded; Layout.fillWidth: true; Layout.fillHeight: true; Layout.minimumHeight: Theme.px(140) }
         Rectangle { visible: pane.clouded && Tools.whatIf.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         TextCompare {
             id: texts
             objectName: "whatIfText"
-            visible: !pane.clouded || Tools.whatIf.count > 0
+            visible: !Tools.hand.open && (!pane.clouded || Tools.whatIf.count > 0)
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Tools.whatIf.lines

@@ -212,6 +212,40 @@ with Context(CPU_TARGET=3, CPU_COUNT=1):
   CHECK(contains(other.err, "uoptrace"));
 }
 
+TEST_CASE("what-if by hand: the matches at a step, those after a choice, and the variant") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  const Result places =
+      call(f, {"query", trace,
+               "SELECT max(step.id) AS id FROM step JOIN pass ON pass.id = step.pass WHERE pass.name = "
+               "'initial symbolic' AND pass.parent IS NULL AND step.k = 1",
+               "--json"});
+  const std::string step = Json::parse(places.out)[0]["id"].dump();
+  const Result list = call(f, {"whatif", trace, "--by-hand", step});
+  CAPTURE(list.err);
+  REQUIRE(list.code == 0);
+  CHECK(contains(list.out, "\"initial symbolic\", step 1: "));
+  const Json here = Json::parse(call(f, {"whatif", trace, "--by-hand", step, "--json"}).out)["by_hand"][0];
+  REQUIRE(!here["matches"].empty());
+  CHECK(here["count"] == here["matches"].size());
+  CHECK(!here["graph"]["nodes"].empty());
+  CHECK(!here["matches"][0]["picture"]["nodes"].empty());
+  const std::string choice = step + ":" + here["matches"][0]["name"].get<std::string>();
+  const Json after =
+      Json::parse(call(f, {"whatif", trace, "--by-hand", choice, "--matches", "--json"}).out)["by_hand"][0];
+  CHECK(after["chosen"].size() == 1);
+  CHECK(after["chosen"][0]["name"] == here["matches"][0]["name"]);
+  const Result made = call(f, {"whatif", trace, "--by-hand", choice, "--no-times", "--json"});
+  CAPTURE(made.err);
+  const Json variant = Json::parse(made.out)["kernels"][0]["variants"][0];
+  CHECK(contains(variant["name"].get<std::string>(), "by hand at initial symbolic 1: "));
+  CHECK(call(f, {"whatif", trace, "--by-hand", step + ":no-rule"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--by-hand", "nowhere"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--matches"}).code == 2);
+  CHECK(call(f, {"whatif", script, "--by-hand", step}).code == 2);
+}
+
 TEST_CASE("roofline: kernels that ran, beside the peaks of this machine or given ones") {
   Folder f;
   const std::string script = f.file("product.py", kProduct), trace = f.file("product.uoptrace");

@@ -133,3 +133,77 @@ TEST_CASE("what if: a step of a pass is left out alone; a schedule is refused in
   CHECK(w.lab.problem().contains("kernel first"));
   CHECK(w.lab.count() == 0);
 }
+
+TEST_CASE("by hand: a rule is chosen among all that match, taken back, chosen again; the compiler goes on") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  HandModel& hand = *w.tools.hand();
+  hand.setProgram(program());
+  auto waitHand = [&] {
+    REQUIRE(waitFor([&] { return !hand.busy(); }, 120000));
+    w.settle();
+  };
+  for (const PassInfo& p : w.session.trace()->passes(w.session.scope()))
+    if (p.name == "initial symbolic" && p.depth == 0 && p.steps > 0) w.session.goTo(p.id, 0);
+  w.settle();
+  w.key(Qt::Key_H, Qt::ShiftModifier);
+  waitHand();
+  CHECK(w.session.tab() == "whatif");
+  CAPTURE(hand.problem().toStdString());
+  REQUIRE(hand.count() > 3);
+  CHECK(w.item("handPane")->isVisible());
+  CHECK(hand.rewrite()->picture());
+  CHECK(hand.graph()->picture());
+  const int all = hand.count();
+  // A click looks at a row, a double click takes it, Ctrl Z takes it back.
+  const QString first = hand.data(hand.index(0), HandModel::NameRole).toString();
+  w.click(w.item("handApply"));
+  waitHand();
+  REQUIRE(hand.chosen() == QStringList{first});
+  w.click(w.item("handBack"));
+  waitHand();
+  CHECK(hand.chosen().isEmpty());
+  CHECK(hand.count() == all);
+  // Typing filters, Return applies the row in front, Ctrl Return goes on.
+  w.click(w.item("handFilter"));
+  w.type("nothing-like-it");
+  CHECK(hand.count() == 0);
+  w.key(Qt::Key_Escape);
+  CHECK(hand.count() == all);
+  w.type(first.section('#', 0, 0));
+  w.key(Qt::Key_Return);
+  waitHand();
+  CHECK(hand.chosen().size() == 1);
+  w.key(Qt::Key_Return, Qt::ControlModifier);
+  w.wait();
+  CHECK_FALSE(hand.open());
+  REQUIRE(w.lab.count() == 2);
+  CAPTURE(w.lab.sentence().toStdString());
+  CHECK(w.at(1, WhatIfModel::NameRole).startsWith("by hand at initial symbolic 0: "));
+  CHECK(w.at(1, WhatIfModel::ToneRole) != "bad");
+}
+
+TEST_CASE("by hand: a schedule is refused in words, and Escape lets the graph go") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  HandModel& hand = *w.tools.hand();
+  hand.setProgram(program());
+  for (const PassInfo& p : w.session.trace()->passes(w.session.scope()))
+    if (p.name == "devectorize" && p.steps > 0) w.session.goTo(p.id, 1);
+  w.settle();
+  w.session.trigger("tab-whatif");
+  w.settle();
+  w.click(w.item("whatIfHand"));
+  REQUIRE(waitFor([&] { return !hand.busy(); }, 120000));
+  w.settle();
+  CHECK(hand.open());
+  w.key(Qt::Key_Escape);
+  CHECK_FALSE(hand.open());
+  for (const ScopeInfo& s : w.session.trace()->scopes())
+    if (s.kind == ScopeKind::Schedule && s.steps > 0) w.session.goToScope(s.id);
+  w.settle();
+  w.key(Qt::Key_H, Qt::ShiftModifier);
+  w.settle();
+  CHECK_FALSE(hand.open());
+  CHECK(w.item("whatIfProblem")->isVisible());
+}

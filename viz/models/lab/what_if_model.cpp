@@ -98,6 +98,10 @@ void WhatIfModel::opts(const QString& text) {
   ask({QStringLiteral("--opts"), text.trimmed()}, tr("Opts %1").arg(text.trimmed()));
 }
 
+void WhatIfModel::byHand(const QString& text) {
+  ask({QStringLiteral("--by-hand"), text}, tr("by hand: %1").arg(text.section(QLatin1Char(':'), 1)));
+}
+
 void WhatIfModel::add(const QString& text) {
   const QString wanted = text.trimmed();
   if (wanted.isEmpty()) return;

@@ -60,6 +60,8 @@ public:
   Q_INVOKABLE void alternative(int number);
   /// "UPCAST 0 4; UNROLL 0 8", or "none".
   Q_INVOKABLE void opts(const QString& text);
+  /// "PLACE:RULE,RULE", as `whatif --by-hand` takes it.
+  Q_INVOKABLE void byHand(const QString& text);
   /// What a person typed: names of rules, or Opts.
   Q_INVOKABLE void add(const QString& text);
   Q_INVOKABLE void remove(int row);
