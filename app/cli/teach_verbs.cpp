@@ -105,6 +105,14 @@ void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
           "the compiler goes on; each is a variant. PLACE alone lists what matches there")
       ->expected(1)
       ->take_all();
+  verb->add_option("--variant", o.kept, "a variant that was kept beside the trace under this name")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--name", o.name,
+                   "keeps the variant under this name, beside the trace: --variant, the window, and links "
+                   "(variant=NAME) find it");
+  verb->add_flag("--variants", o.listKept, "lists the variants that are kept beside the trace");
+  verb->add_option("--forget", o.forget, "a variant that is kept no longer");
   verb->add_flag("--matches", o.matches, "with --by-hand: lists what matches after its choices");
   verb->add_option("--kernel", o.kernel, "one kernel, by name or number; without one, all that change");
   verb->add_option("--repeats", o.repeats, "timed runs of each variant (25)")->check(CLI::Range(1, 100000));

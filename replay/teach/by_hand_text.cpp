@@ -6,17 +6,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace uopscope {
 
 namespace {
 constexpr int kDepth = 4;
 constexpr size_t kLength = 100;
-// A window shows so many at once; a filter by rule finds the others.
-constexpr size_t kMostListed = 600, kMostDrawn = 200;
+// Of one rule: lines of text, and pictures. All of its matches are in the JSON.
+constexpr size_t kMostLines = 8, kMostDrawn = 12, kMostPictures = 400;
 
 std::string textOf(UOpReader& known, UOp u) {
-  return expression(known.reader(), known.idOf(u), kDepth, kLength);
+  std::string text = expression(known.reader(), known.idOf(u), kDepth, kLength);
+  if (text.size() <= kLength) return text;
+  size_t end = kLength; // an argument, such as a list of lanes, has no limit of its own
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
 }
 } // namespace
 
@@ -34,7 +39,14 @@ std::string handMatchesText(HandGraph& hand) {
   size_t width = 0;
   for (const HandMatch& m : all) width = std::max(width, m.name().size());
   std::string pass;
+  std::map<std::string, size_t> ofRule;
+  for (const HandMatch& m : all) ++ofRule[m.rule];
   for (const HandMatch& m : all) {
+    if (m.number > kMostLines + 1) continue;
+    if (m.number == kMostLines + 1) {
+      out += fmt::format("  … {} more, to {}#{}\n", ofRule[m.rule] - kMostLines, m.rule, ofRule[m.rule]);
+      continue;
+    }
     if (m.pass != pass) out += fmt::format("\n{}\n", pass = m.pass);
     out += fmt::format("  {:<{}}  {}{}\n", m.name(), width, handExpressions(known, m.before, m.after),
                        m.reason.empty() ? "" : "  (" + m.reason + ")");
@@ -50,14 +62,14 @@ nlohmann::ordered_json handMatchesJson(HandGraph& hand, const HandPictures& draw
   const auto& all = hand.matches();
   Json matches = Json::array(), chosen = Json::array(), unasked = Json::array();
   for (const HandMatch& m : all) {
-    if (matches.size() == kMostListed) break;
     Json one{{"name", m.name()},
              {"rule", m.rule},
              {"pass", m.pass},
              {"reason", m.reason},
              {"before", textOf(known, m.before)},
              {"after", textOf(known, m.after)}};
-    if (draw.rewrite && matches.size() < kMostDrawn) one["picture"] = draw.rewrite(m.before, m.after);
+    if (draw.rewrite && m.number <= kMostDrawn && matches.size() < kMostPictures)
+      one["picture"] = draw.rewrite(m.before, m.after);
     matches.push_back(std::move(one));
   }
   for (const HandMatch& m : hand.chosen())

@@ -100,6 +100,7 @@ void KeptVariants::keep(KeptVariant variant) {
                                   "--alternative or --by-hand once");
   read();
   const auto at = std::ranges::find(all_, variant.name, &KeptVariant::name);
+  if (at != all_.end() && *at == variant) return;
   if (at != all_.end())
     *at = std::move(variant);
   else if (all_.size() == kMostVariants)

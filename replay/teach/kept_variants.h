@@ -16,6 +16,7 @@ struct KeptVariant {
   std::string name; ///< unique in the file, one line
   ScopeId kernel = 0;
   std::vector<std::string> arguments; ///< an option and its value: {"--without", "mul-one"}
+  bool operator==(const KeptVariant&) const = default;
 };
 
 class KeptVariants {
@@ -25,7 +26,7 @@ public:
 
   const std::vector<KeptVariant>& all() const { return all_; }
   const KeptVariant& find(const std::string& name) const;
-  /// Error(Value) for a name or arguments that are no variant's.
+  /// Error(Value) for a name or arguments that are no variant's. Nothing is written where it is kept already.
   void keep(KeptVariant variant);
   /// Error(Key) where there is no such variant, Error(Value) where the new name is taken.
   void rename(const std::string& name, const std::string& to);

@@ -9,7 +9,7 @@ ColumnLayout {
     objectName: "handPane"
     spacing: 0
     readonly property bool narrow: width < Theme.px(720)
-    onVisibleChanged: if (visible) filter.forceActiveFocus()
+    onVisibleChanged: if (visible) filter.forceActiveFocus(); else { filter.focus = false; list.focus = false; } // keys are the window's again
 
     component Drawn: Item {
         id: drawn

@@ -90,7 +90,7 @@ ApplicationWindow {
         case "commands": palette.ask(">"); break;
         case "keys": keys.visible ? keys.close() : keys.open(); break;
         case "follow-link": linkPopup.ask(); break;
-        case "copy-link": clipboard.text = Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(Session.link)); break;
+        case "copy-link": clipboard.text = Session.tab === "whatif" && Tools.whatIf.link.length > 0 ? Tools.whatIf.link : Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(clipboard.text)); break;
         case "theme": Theme.name = Theme.dark ? "light" : "dark"; break;
         case "contrast": Theme.name = Theme.name.indexOf("contrast") === 0 ? (Theme.dark ? "dark" : "light") : Theme.dark ? "contrast" : "contrast-light"; break;
         case "present": Theme.presenting = !Theme.presenting; break;
@@ -123,6 +123,7 @@ ApplicationWindow {
         case "escape":
             if (graph.searching && Session.tab === "graph") graph.endSearch();
             else if (currentText().searching) currentText().endSearch();
+            else if (Tools.hand.open && Session.tab === "whatif") Tools.hand.close();
             else if (Tools.why.open) Tools.why.open = false;
             else if (Session.graph.notesShown) Session.graph.clearNotes();
             else if (output.visible) output.visible = false;

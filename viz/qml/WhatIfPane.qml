@@ -29,6 +29,22 @@ Rectangle {
         font.pixelSize: Theme.small
         mono: true
     }
+    // The name of a column: a click sorts by it, a second one turns the order round.
+    component Sort: Item {
+        id: heading
+        property string column: ""
+        property string text: ""
+        property string tip: ""
+        property bool leftward: false
+        property real wide: Theme.px(76)
+        readonly property bool taken: Tools.whatIf.sort === column
+        objectName: "whatIfSort-" + column
+        Layout.preferredWidth: wide
+        implicitHeight: Theme.px(22)
+        ULabel { anchors.fill: parent; horizontalAlignment: heading.leftward ? Text.AlignLeft : Text.AlignRight; text: heading.text + (heading.taken ? (Tools.whatIf.descending ? " ↓" : " ↑") : ""); color: heading.taken || area.containsMouse ? Theme.text : Theme.textMuted; font.pixelSize: Theme.small }
+        UArea { id: area; anchors.fill: parent; name: qsTr("Sort by %1").arg(heading.text); onClicked: Tools.whatIf.sortBy(heading.column) }
+        UTip { visible: area.containsMouse && heading.tip.length > 0; text: heading.tip }
+    }
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
@@ -86,14 +102,14 @@ Rectangle {
             Layout.rightMargin: Theme.px(14)
             Layout.topMargin: Theme.px(8)
             spacing: Theme.px(8)
-            ULabel { text: Session.scopeName; color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
-            Cell { room: !pane.narrow; text: qsTr("rewrites"); color: Theme.textMuted }
-            Cell { text: qsTr("instructions"); color: Theme.textMuted; wide: Theme.px(100) }
-            Cell { room: !pane.narrow; text: qsTr("registers"); color: Theme.textMuted; HoverHandler { id: overRegisters } UTip { visible: overRegisters.hovered; text: qsTr("Vector registers that the code uses") } }
-            Cell { room: !pane.narrow; text: qsTr("spills"); color: Theme.textMuted; HoverHandler { id: overSpills } UTip { visible: overSpills.hovered; text: qsTr("Moves between vector registers and the stack") } }
-            Cell { text: qsTr("time"); color: Theme.textMuted }
-            Cell { text: qsTr("compared"); color: Theme.textMuted; wide: Theme.px(pane.tight ? 100 : 128) }
-            Cell { room: !pane.tight; text: ""; wide: Theme.px(122) }
+            Sort { column: "name"; leftward: true; text: Session.scopeName; Layout.fillWidth: true; Layout.minimumWidth: Theme.px(110) }
+            Sort { visible: !pane.narrow; column: "rewrites"; text: qsTr("rewrites") }
+            Sort { column: "instructions"; text: qsTr("instructions"); wide: Theme.px(100) }
+            Sort { visible: !pane.narrow; column: "registers"; text: qsTr("registers"); tip: qsTr("Vector registers that the code uses") }
+            Sort { visible: !pane.narrow; column: "spills"; text: qsTr("spills"); tip: qsTr("Moves between vector registers and the stack") }
+            Sort { column: "time"; text: qsTr("time") }
+            Sort { column: "ratio"; text: qsTr("compared"); wide: Theme.px(pane.tight ? 100 : 128) }
+            Sort { visible: !pane.tight; column: "verdict"; text: qsTr("result"); wide: Theme.px(122) }
             Item { implicitWidth: Theme.px(24) }
         }
         UList {
@@ -140,18 +156,34 @@ Rectangle {
                     // Without room for both, a failure or the work in progress comes before the ratio.
                     Cell { text: pane.tight && (row.ratio.length === 0 || row.tone === "bad") ? row.verdict : row.ratio; wide: Theme.px(pane.tight ? 100 : 128); color: row.ink }
                     Cell { room: !pane.tight; text: row.verdict; wide: Theme.px(122); color: row.tone === "bad" ? Theme.error : Theme.textMuted; mono: false }
-                    UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
+                    UButton { objectName: "whatIfRemove" + row.index; opacity: row.base ? 0 : 1; enabled: !row.base; icon16: "close"; tip: qsTr("Remove this variant, and its name where it has one"); Layout.preferredWidth: Theme.px(24); onClicked: Tools.whatIf.remove(row.index) }
                 }
             }
         }
         Rectangle { visible: list.visible; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
         RowLayout {
-            visible: Tools.whatIf.sentence.length > 0 && !Tools.hand.open
+            visible: (Tools.whatIf.sentence.length > 0 || Tools.whatIf.current > 0) && !Tools.hand.open
             Layout.fillWidth: true
             Layout.margins: Theme.px(10)
             Layout.leftMargin: Theme.px(14)
             spacing: Theme.px(8)
             ULabel { objectName: "whatIfSentence"; text: Tools.whatIf.sentence; wrapMode: Text.Wrap; maximumLineCount: 4; elide: Text.ElideRight; color: Theme.text; Layout.fillWidth: true }
+            UField {
+                id: nameField
+                objectName: "whatIfName"
+                visible: Tools.whatIf.current > 0
+                icon16: ""
+                clearable: false
+                hint: qsTr("A name keeps it")
+                Layout.preferredWidth: Theme.px(150)
+                text: Tools.whatIf.keptName
+                Connections { target: Tools.whatIf; function onChanged() { if (!nameField.activeFocus) nameField.text = Tools.whatIf.keptName; } }
+                Keys.onReturnPressed: { Tools.whatIf.keep(text); text = Tools.whatIf.keptName; }
+                Keys.onEnterPressed: { Tools.whatIf.keep(text); text = Tools.whatIf.keptName; }
+                Keys.onEscapePressed: { text = Tools.whatIf.keptName; list.forceActiveFocus(); }
+            }
+            UButton { objectName: "whatIfKeep"; visible: nameField.visible && nameField.text.trim() !== Tools.whatIf.keptName; quiet: false; text: nameField.text.trim().length === 0 ? qsTr("Keep no longer") : Tools.whatIf.keptName.length > 0 ? qsTr("Rename") : qsTr("Keep"); tip: qsTr("Beside the trace, to be opened again and linked to (Return)"); onClicked: { Tools.whatIf.keep(nameField.text); nameField.text = Tools.whatIf.keptName; } }
+            UButton { objectName: "whatIfLink"; visible: Tools.whatIf.link.length > 0; icon16: "copy"; tip: qsTr("Copy a link to this variant"); onClicked: Session.trigger("copy-link") }
             UButton { objectName: "whatIfParting"; visible: Tools.whatIf.partingPass.length > 0; quiet: false; text: qsTr("Show the pass"); tip: qsTr("The pass in which it parts from the kernel as it is"); onClicked: Tools.whatIf.goToParting() }
             UButton { objectName: "whatIfBoth"; visible: Tools.whatIf.sentence.length > 0 && Tools.whatIf.current > 0 && !Tools.whatIf.busy && Tools.whatIf.both().length > 0; quiet: false; text: qsTr("Step through both"); tip: qsTr("Side by side, from the first step that differs"); onClicked: Tools.replay.openFiles(Tools.whatIf.both()) }
             UChip { visible: Tools.whatIf.lines.hidden > 0; text: qsTr("%1 equal lines left out").arg(Tools.whatIf.lines.hidden); link: true; onClicked: Tools.whatIf.lines.onlyChanges = false }

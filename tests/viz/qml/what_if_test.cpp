@@ -3,8 +3,10 @@
 #include "tests/viz/program.h"
 #include "tests/viz/window_support.h"
 
+#include <QFile>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -206,4 +208,69 @@ TEST_CASE("by hand: a schedule is refused in words, and Escape lets the graph go
   w.settle();
   CHECK_FALSE(hand.open());
   CHECK(w.item("whatIfProblem")->isVisible());
+}
+
+TEST_CASE("what if: variants are named, sorted, found again when the trace is opened, renamed and deleted") {
+  if (program().isEmpty()) return;
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("kept.uoptrace"), file = path + ".variants.json";
+  QFile::copy(tiledTrace(), path);
+  QString link;
+  {
+    Lab w(path);
+    w.session.trigger("tab-whatif");
+    w.settle();
+    w.click(w.item("whatIfNone"));
+    w.wait();
+    w.lab.opts("UPCAST 1 8");
+    w.wait();
+    w.lab.setCurrent(1);
+    w.settle();
+    w.click(w.item("whatIfName"));
+    w.type("plain loops");
+    w.key(Qt::Key_Return);
+    CHECK(w.at(1, WhatIfModel::NameRole) == "plain loops");
+    CHECK(QFile::exists(file));
+    link = w.lab.link();
+    CHECK(link.contains("variant=plain+loops"));
+    // Sorted by a click on a column, the kernel as it is stays first; a second click turns the order round.
+    w.click(w.item("whatIfSort-instructions"));
+    const int up = w.numberAt(1, WhatIfModel::InstructionsRole);
+    CHECK(up <= w.numberAt(2, WhatIfModel::InstructionsRole));
+    w.click(w.item("whatIfSort-instructions"));
+    CHECK(w.at(0, WhatIfModel::NameRole) == "as it is");
+    CHECK(w.numberAt(2, WhatIfModel::InstructionsRole) == up);
+    // A name is of one variant.
+    w.lab.sortBy("name");
+    w.settle();
+    for (int row = 1; row < w.lab.count(); ++row)
+      if (w.at(row, WhatIfModel::NameRole) != "plain loops") w.lab.setCurrent(row);
+    w.lab.keep("plain loops");
+    CHECK(w.lab.keptName().isEmpty());
+    CHECK(w.session.notice().contains("plain loops"));
+  }
+  {
+    Lab w(path);
+    CHECK(w.lab.count() == 2); // as it is, and the kept one, which waits to be chosen
+    CHECK(w.at(1, WhatIfModel::VerdictRole) == "kept");
+    CHECK_FALSE(w.lab.busy());
+    CHECK(w.session.follow(link));
+    w.wait();
+    CHECK(w.session.tab() == "whatif");
+    CHECK(w.lab.current() == 1);
+    CHECK(w.numberAt(1, WhatIfModel::InstructionsRole) > 10);
+    w.click(w.item("whatIfName"));
+    w.key(Qt::Key_A, Qt::ControlModifier);
+    w.type("without Opts");
+    w.click(w.item("whatIfKeep"));
+    CHECK(w.lab.keptName() == "without Opts");
+    CHECK(w.session.follow("variant=plain+loops"));
+    CHECK(w.session.notice().contains("plain loops"));
+    w.settle();
+    w.click(w.item("whatIfRemove1"));
+    CHECK(w.lab.count() == 1);
+  }
+  QFile left(file);
+  REQUIRE(left.open(QIODevice::ReadOnly));
+  CHECK_FALSE(left.readAll().contains("Opts"));
 }

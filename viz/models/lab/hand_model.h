@@ -8,6 +8,7 @@
 #include "viz/models/session/session.h"
 
 #include <QJsonArray>
+#include <QJsonObject>
 #include <QProcess>
 
 namespace uopscope {

@@ -1,4 +1,5 @@
 // Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
+#include "replay/read/link.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/session.h"
