@@ -203,7 +203,7 @@ Variant HandGraph::variant() const {
     v.told += fmt::format("{} {}: {}", &m == &s.chosen.front() ? ":" : ";", m.rule,
                           handExpressions(known, m.before, m.after));
   }
-  v.name = fmt::format("by hand at {} {}: {}", s.pass, s.step, names.empty() ? "nothing" : names);
+  v.name = fmt::format("by hand: {} ({} {})", names.empty() ? "nothing" : names, s.pass, s.step);
   return v;
 }
 

@@ -8,7 +8,7 @@ ColumnLayout {
     id: pane
     objectName: "handPane"
     spacing: 0
-    readonly property bool narrow: width < Theme.px(720)
+    readonly property bool narrow: width < Theme.px(520)
     onVisibleChanged: if (visible) filter.forceActiveFocus(); else { filter.focus = false; list.focus = false; } // keys are the window's again
 
     component Drawn: Item {
@@ -47,6 +47,7 @@ ColumnLayout {
             model: Tools.hand.chosen
             UChip { required property string modelData; required property int index; objectName: "handChosen" + index; height: Theme.px(28); sign: (index + 1).toString(); text: modelData }
         }
+        UButton { objectName: "handApply"; enabled: Tools.hand.current >= 0 && !Tools.hand.busy; quiet: false; text: qsTr("Apply"); tip: qsTr("The rewrite in front is made (Return, or a double click)"); onClicked: Tools.hand.choose(Tools.hand.current) }
         UButton { objectName: "handBack"; enabled: Tools.hand.chosen.length > 0 && !Tools.hand.busy; quiet: false; text: qsTr("Take back"); tip: qsTr("The graph before the last choice (Ctrl Z)"); onClicked: Tools.hand.takeBack() }
         UButton { objectName: "handGoOn"; enabled: Tools.hand.chosen.length > 0 && !Tools.hand.busy; primary: true; text: qsTr("Go on"); tip: qsTr("The compiler finishes the kernel from this graph (Ctrl Return)"); onClicked: Tools.hand.goOn() }
         UButton { objectName: "handClose"; quiet: false; icon16: "close"; text: qsTr("Leave"); tip: qsTr("Lets the graph go (Esc)"); onClicked: Tools.hand.close() }
@@ -128,7 +129,6 @@ ColumnLayout {
                     }
                 }
             }
-            UButton { objectName: "handApply"; Layout.margins: Theme.px(8); Layout.leftMargin: Theme.px(14); enabled: Tools.hand.current >= 0 && !Tools.hand.busy; quiet: false; text: qsTr("Apply this rewrite"); tip: qsTr("Return, or a double click"); onClicked: Tools.hand.choose(Tools.hand.current) }
         }
         RowLayout {
             Layout.fillWidth: true

@@ -300,7 +300,8 @@ ApplicationWindow {
     KeysSheet { id: keys }
     LinkPopup { id: linkPopup }
     FilePopup { id: filePopup }
-    // A press outside the field ends typing; the pressed item may then take the keyboard.
+    // A press outside the field ends typing; the pressed item may then take the keyboard. What a field offers while somebody
+    // types (its typingHelp) belongs to the field: it would be gone before it is clicked.
     MouseArea {
         anchors.fill: parent
         z: 1000
@@ -310,7 +311,8 @@ ApplicationWindow {
         onPressed: mouse => {
             mouse.accepted = false;
             const field = window.activeFocusItem, at = field.mapFromItem(this, mouse.x, mouse.y);
-            if (!field.contains(Qt.point(at.x, at.y))) window.restFocus();
+            const help = field["typingHelp"] as Item, there = help && help.visible ? help.mapFromItem(this, mouse.x, mouse.y) : null;
+            if (!field.contains(Qt.point(at.x, at.y)) && !(there && help.contains(Qt.point(there.x, there.y)))) window.restFocus();
         }
     }
 }

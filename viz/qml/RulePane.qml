@@ -33,6 +33,7 @@ Rectangle {
                 TextArea {
                     id: editor
                     objectName: "ruleText"
+                    property Item typingHelp: names.parent
                     text: Tools.rule.text
                     onTextChanged: if (activeFocus) Tools.rule.text = text
                     color: Theme.text

@@ -49,6 +49,7 @@ Rectangle {
         anchors.fill: parent
         spacing: 0
         Rectangle {
+            visible: !Tools.hand.open // which has buttons of its own
             Layout.fillWidth: true
             implicitHeight: tools.implicitHeight + Theme.px(16)
             color: Theme.panel
@@ -61,6 +62,7 @@ Rectangle {
                 UField {
                     id: field
                     objectName: "whatIfField"
+                    property Item typingHelp: offered
                     enabled: pane.kernel
                     icon16: ""
                     hint: qsTr("A rule to leave out, or Opts: UPCAST 0 4; UNROLL 0 8")
@@ -72,16 +74,23 @@ Rectangle {
                 UButton { objectName: "whatIfAdd"; enabled: pane.kernel && field.text.trim().length > 0; quiet: false; text: qsTr("Compile"); tip: qsTr("Adds this variant (Return)"); onClicked: pane.take(field.text) }
                 UButton { objectName: "whatIfStep"; enabled: pane.kernel && Session.step > 0; quiet: false; text: qsTr("Without this step"); tip: qsTr("The rewrite in front is not made (Shift W)"); onClicked: Tools.whatIf.withoutStep() }
                 UButton { objectName: "whatIfRule"; visible: pane.kernel && Session.stepInfo.rule !== undefined; quiet: false; text: qsTr("Without %1").arg(Session.stepInfo.rule || ""); tip: qsTr("The rule of the step in front applies nowhere in the kernel"); onClicked: Tools.whatIf.withoutRule(Session.stepInfo.rule) }
-                UButton { objectName: "whatIfHand"; enabled: pane.kernel && Session.pass > 0; quiet: false; on: Tools.hand.open; text: qsTr("By hand from here"); tip: qsTr("All rules that match in the graph in front: apply one, then another, and let the compiler go on (Shift H)"); onClicked: Tools.hand.begin() }
+                UButton { objectName: "whatIfHand"; enabled: pane.kernel && Session.pass > 0; quiet: false; text: qsTr("By hand from here"); tip: qsTr("All rules that match in the graph in front: apply one, then another, and let the compiler go on (Shift H)"); onClicked: Tools.hand.begin() }
                 UButton { objectName: "whatIfNone"; enabled: pane.kernel; quiet: false; text: qsTr("No Opts"); tip: qsTr("The kernel without any optimisation of its loops"); onClicked: Tools.whatIf.opts("none") }
                 UButton { objectName: "whatIfOpts"; enabled: pane.kernel && Tools.whatIf.chosenOpts.length > 0; quiet: false; text: qsTr("Edit its Opts"); tip: qsTr("Puts the Opts of the chosen row into the field"); onClicked: { field.text = Tools.whatIf.chosenOpts; field.forceActiveFocus(); } }
                 UButton { objectName: "whatIfSlow"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it slow?"); tip: qsTr("Compiles and times it with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("slow") }
                 UButton { objectName: "whatIfWrong"; enabled: pane.kernel && !Tools.bisect.busy; quiet: false; text: qsTr("… wrong?"); tip: qsTr("Compares its results with those of the reference interpreter, with fewer and fewer rewrites"); onClicked: Tools.bisect.ofKernel("wrong") }
                 UButton { objectName: "whatIfCandidates"; visible: Tools.candidates.count > 0; on: pane.cloud; quiet: false; text: qsTr("%1 candidates").arg(Tools.candidates.count); tip: qsTr("What BEAM tried: price against measured time"); onClicked: pane.cloud = !pane.cloud }
                 UButton { objectName: "whatIfCancel"; visible: Tools.whatIf.busy; quiet: false; icon16: "close"; text: qsTr("Cancel"); onClicked: Tools.whatIf.cancel() }
-                Repeater {
-                    model: pane.kernel && field.activeFocus && !/^[A-Z]/.test(field.text) ? Tools.whatIf.rules.filter(r => r.indexOf(field.text.trim()) >= 0).slice(0, pane.narrow ? 4 : 8) : []
-                    UChip { required property string modelData; height: Theme.px(28); text: modelData; link: true; onClicked: pane.take(modelData) }
+                Flow {
+                    id: offered
+                    visible: offers.count > 0
+                    width: tools.width
+                    spacing: Theme.px(8)
+                    Repeater {
+                        id: offers
+                        model: pane.kernel && field.activeFocus && !/^[A-Z]/.test(field.text) ? Tools.whatIf.rules.filter(r => r.indexOf(field.text.trim()) >= 0).slice(0, pane.narrow ? 4 : 8) : []
+                        UChip { required property string modelData; required property int index; objectName: "whatIfOffer" + index; height: Theme.px(28); text: modelData; link: true; onClicked: pane.take(modelData) }
+                    }
                 }
             }
             Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }

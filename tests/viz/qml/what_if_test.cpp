@@ -60,6 +60,14 @@ TEST_CASE("what if: without a rule, typed and clicked; the code stands beside th
   w.lab.withoutRule("mul-one");
   w.wait();
   CHECK(w.lab.count() == 2);
+  // A rule that is offered while somebody types is taken by a click.
+  w.click(w.item("whatIfField"));
+  const QString offered = w.item("whatIfOffer0")->property("text").toString();
+  w.click(w.item("whatIfOffer0"));
+  w.wait();
+  CHECK(w.lab.current() > 0);
+  CHECK(w.at(w.lab.current(), WhatIfModel::NameRole) == "without " + offered);
+  if (w.lab.count() == 3) w.lab.remove(2);
   // A rule that nobody knows is told by name, and stays a row that can be removed.
   w.click(w.item("whatIfField"));
   w.type("mul-won");
@@ -113,6 +121,29 @@ TEST_CASE("what if: an alternative of a decision is tried by a click, the step i
   REQUIRE(w.lab.count() == 3);
   CHECK(w.at(2, WhatIfModel::NameRole).startsWith("without "));
   CHECK(w.at(2, WhatIfModel::VerdictRole) != "the same code");
+}
+
+TEST_CASE("what if: the chip beside an alternative is reached by Tab and pressed by Space") {
+  if (program().isEmpty()) return;
+  Lab w(tiledTrace());
+  REQUIRE(w.goToAlternatives());
+  QQuickItem* chip = w.item("decisionFlip2");
+  REQUIRE(chip->isVisible());
+  CHECK(chip->property("text").toString() == "try");
+  auto holdsFocus = [&](QQuickItem* root) {
+    for (QQuickItem* i = w.window->activeFocusItem(); i; i = i->parentItem())
+      if (i == root) return true;
+    return false;
+  };
+  int presses = 0;
+  for (; presses < 200 && !holdsFocus(chip); ++presses) w.key(Qt::Key_Tab);
+  REQUIRE(holdsFocus(chip));
+  w.key(Qt::Key_Space);
+  w.wait();
+  CHECK(w.session.tab() == "whatif");
+  REQUIRE(w.lab.count() == 2);
+  CHECK(w.at(1, WhatIfModel::NameRole).contains(" of r"));
+  CHECK(w.at(1, WhatIfModel::ToneRole) != "bad");
 }
 
 TEST_CASE("what if: a step of a pass is left out alone; a schedule is refused in words") {
@@ -181,7 +212,7 @@ TEST_CASE("by hand: a rule is chosen among all that match, taken back, chosen ag
   CHECK_FALSE(hand.open());
   REQUIRE(w.lab.count() == 2);
   CAPTURE(w.lab.sentence().toStdString());
-  CHECK(w.at(1, WhatIfModel::NameRole).startsWith("by hand at initial symbolic 0: "));
+  CHECK(w.at(1, WhatIfModel::NameRole).endsWith(" (initial symbolic 0)"));
   CHECK(w.at(1, WhatIfModel::ToneRole) != "bad");
 }
 
