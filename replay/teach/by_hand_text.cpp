@@ -1,5 +1,5 @@
 // Writes the matches of a graph in hand as a list and as JSON.
-#include "replay/read/print.h"
+#include "replay/read/readable.h"
 #include "replay/teach/by_hand.h"
 #include "replay/teach/hand_place.h"
 
@@ -17,7 +17,7 @@ constexpr size_t kLength = 100;
 constexpr size_t kMostLines = 8, kMostDrawn = 12, kMostPictures = 400;
 
 std::string textOf(UOpReader& known, UOp u) {
-  std::string text = expression(known.reader(), known.idOf(u), kDepth, kLength);
+  std::string text = readableExpression(known.reader(), known.idOf(u), kDepth, kLength);
   if (text.size() <= kLength) return text;
   size_t end = kLength; // an argument, such as a list of lanes, has no limit of its own
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;

@@ -63,10 +63,13 @@ namespace {
 /// Nodes with marks: first those of the graph now, then those that are gone.
 using Marked = std::vector<std::pair<UOp, Mark>>;
 
-json pictureJson(Marked shown) {
+/// `before` and `after` are boxes, even where they are such as a constant, which others have folded in.
+json pictureJson(Marked shown, UOp before, UOp after) {
   UOpReader nodes;
   const NodeReader read = nodes.reader();
-  std::erase_if(shown, [&](const auto& s) { return foldsAlways(read, nodes.fields(nodes.idOf(s.first))); });
+  std::erase_if(shown, [&](const auto& s) {
+    return s.first != before && s.first != after && foldsAlways(read, nodes.fields(nodes.idOf(s.first)));
+  });
   std::map<NodeId, size_t> at;
   json out{{"nodes", json::array()}, {"edges", json::array()}};
   for (const auto& [u, mark] : shown) at.emplace(nodes.idOf(u), at.size());
@@ -105,7 +108,7 @@ json rewriteGraph(UOp before, UOp after, int depth) {
   for (const UOp u : old)
     if (std::ranges::find(now, u) == now.end())
       shown.emplace_back(u, inNow.contains(u) ? Mark::Same : Mark::Removed);
-  return pictureJson(std::move(shown));
+  return pictureJson(std::move(shown), before, after);
 }
 
 json wholeRewriteGraph(UOp before, UOp after, const UOpMap<UOp>& images) {
@@ -126,7 +129,7 @@ json wholeRewriteGraph(UOp before, UOp after, const UOpMap<UOp>& images) {
     const bool goesOn = image != images.end() && rebuilt.contains(image->second);
     if (!inNow.contains(u) && !goesOn && shown.size() < kMostWhole) shown.emplace_back(u, Mark::Removed);
   }
-  return pictureJson(std::move(shown));
+  return pictureJson(std::move(shown), before, after);
 }
 
 namespace {

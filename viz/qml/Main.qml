@@ -222,7 +222,7 @@ ApplicationWindow {
             Layout.fillWidth: true
             implicitHeight: Theme.px(180)
             color: Theme.window
-            ScrollView {
+            UTextScroll {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
                 TextArea { objectName: "outputText"; readOnly: true; Accessible.name: qsTr("What the script printed"); text: !output.visible ? "" : Session.recorder.running ? Session.recorder.output : Session.outputText(); color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }

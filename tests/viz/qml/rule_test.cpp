@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <set>
 
 using namespace uopscope;
 using namespace uopscope::test;
