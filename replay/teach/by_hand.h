@@ -37,8 +37,8 @@ struct HandMatch {
 
 class HandGraph {
 public:
-  /// Error(Value) for a step of a schedule, of a nested pass, or between two steps of one Opt; Error(File) for a graph that
-  /// this build cannot make again.
+  /// Error(Value) for a step of a schedule or of a nested pass, between two steps of one Opt, or between the memory that a
+  /// kernel gets behind its Opts and the next pass; Error(File) for a graph that this build cannot make again.
   HandGraph(Trace& trace, HandPlace place);
   ~HandGraph();
   HandGraph(const HandGraph&) = delete;

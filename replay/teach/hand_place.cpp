@@ -27,9 +27,16 @@ std::optional<size_t> tableIndex(std::string_view name) {
 }
 
 [[noreturn]] void insideOpt(const PassInfo& pass) {
-  throw Error(ErrorKind::Value,
-              fmt::format("{} is applied as a whole: go to its beginning (step 0) or to its end (step {})",
-                          pass.name, pass.steps));
+  throw Error(
+      ErrorKind::Value,
+      fmt::format("an Opt is applied as a whole: go to the beginning (step 0) of the first pass of {}, or to "
+                  "the end of its last",
+                  pass.name));
+}
+
+/// Passes behind the Opts that give the kernel memory of its own: a graph that has it gets no second one.
+bool givesMemory(std::string_view pass) {
+  return pass == "inner values" || pass == "panels" || pass == "shared operands";
 }
 
 /// Splits the Opts of the kernel into those whose passes lie before the place and those left. `passes`: the passes of Opts
@@ -92,6 +99,7 @@ HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Comp
   const auto behind = tableIndex(kBehindOpts);
   size_t group = 0, before = 0;
   bool reached = false;
+  std::string memory; ///< a pass before the place that gave the kernel memory
   std::vector<std::string> optPasses;
   for (const PassInfo& p : trace.passes(pass.scope)) {
     if (p.depth > 0) continue;
@@ -104,6 +112,7 @@ HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Comp
       start.amongOpts = !own && !added && behind && group > 0 && group < *behind;
       start.next = added || (!own && group + 1 == kernelPasses().size()) ? group + 1 : group;
     }
+    if (!reached && givesMemory(p.name) && p.steps > 0 && (p.id != pass.id || step > 0)) memory = p.name;
     const bool isOpt = optOpFromName(p.name).has_value();
     reached |= p.id == pass.id;
     if (isOpt && (!reached || (p.id == pass.id && step == p.steps))) before = optPasses.size() + 1;
@@ -112,6 +121,13 @@ HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Comp
   }
   start.next = std::max<size_t>(start.next, 1);
   if (!start.amongOpts) return start;
+  if (!memory.empty())
+    throw Error(
+        ErrorKind::Value,
+        fmt::format(
+            "\"{}\" gave the kernel memory of its own, which it would get a second time: go to a step "
+            "before it, or to step 0 of \"{}\"",
+            memory, kernelPassNames()[*behind + 1]));
   start.next = *behind;
   splitOpts(start, optsOf(stored), optPasses, before, pass);
   return start;

@@ -21,7 +21,7 @@ struct HandStart {
   /// The graph with the Opts that it still gets: those left, or those that the stored input pins.
   UOp pin(UOp graph, UOp input) const;
 };
-/// Error(Value) for a nested pass, and between two steps of one Opt.
+/// Error(Value) for a nested pass, between two steps of one Opt, and where the kernel has got memory behind its Opts.
 HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Compilation& stored);
 
 /// "(x*1)  →  x"

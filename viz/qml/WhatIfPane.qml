@@ -65,8 +65,8 @@ Rectangle {
                     property Item typingHelp: offered
                     enabled: pane.kernel
                     icon16: ""
-                    hint: qsTr("A rule to leave out, or Opts: UPCAST 0 4; UNROLL 0 8")
-                    width: Math.min(Theme.px(420), tools.width)
+                    hint: qsTr("A rule, or Opts: UPCAST 0 4; UNROLL 0 8")
+                    width: Math.min(Theme.px(360), tools.width)
                     Keys.onReturnPressed: pane.take(text)
                     Keys.onEnterPressed: pane.take(text)
                     Keys.onEscapePressed: clear()
