@@ -49,7 +49,7 @@ ColumnLayout {
         }
         UButton { objectName: "handApply"; enabled: Tools.hand.current >= 0 && !Tools.hand.busy; quiet: false; text: qsTr("Apply"); tip: qsTr("The rewrite in front is made (Return, or a double click)"); onClicked: Tools.hand.choose(Tools.hand.current) }
         UButton { objectName: "handBack"; enabled: Tools.hand.chosen.length > 0 && !Tools.hand.busy; quiet: false; text: qsTr("Take back"); tip: qsTr("The graph before the last choice (Ctrl Z)"); onClicked: Tools.hand.takeBack() }
-        UButton { objectName: "handGoOn"; enabled: Tools.hand.chosen.length > 0 && !Tools.hand.busy; primary: true; text: qsTr("Go on"); tip: qsTr("The compiler finishes the kernel from this graph (Ctrl Return)"); onClicked: Tools.hand.goOn() }
+        UButton { objectName: "handGoOn"; enabled: Tools.hand.chosen.length > 0 && !Tools.hand.busy; primary: true; text: qsTr("Go on"); tip: qsTr("The compiler finishes the kernel from this graph (Ctrl Enter)"); onClicked: Tools.hand.goOn() }
         UButton { objectName: "handClose"; quiet: false; icon16: "close"; text: qsTr("Leave"); tip: qsTr("Lets the graph go (Esc)"); onClicked: Tools.hand.close() }
         ULabel { objectName: "handSummary"; height: Theme.px(28); verticalAlignment: Text.AlignVCenter; color: Theme.textMuted; text: Tools.hand.busy ? qsTr("Asking every rule …") : Tools.hand.summary; width: Math.min(implicitWidth, path.width) }
     }
