@@ -155,6 +155,30 @@ TEST_CASE(
   CHECK(ran);
 }
 
+TEST_CASE("rule bench: in a small window the rule is drawn at once, and what came of it stands beside the "
+          "picture") {
+  if (program().isEmpty()) return;
+  Window w(productTrace());
+  w.window->resize(900, 600);
+  w.settle();
+  w.tools.rule()->setProgram(program());
+  w.session.trigger("tab-rule");
+  w.settle();
+  const QImage seen = w.window->grabWindow();
+  const QQuickItem* text = w.item("ruleText")->parentItem()->parentItem(); // the part of it that is in view
+  const QPoint corner = text->mapToScene({0, 0}).toPoint();
+  std::set<QRgb> colours;
+  for (int y = 10; y < 60; ++y)
+    for (int x = 10; x < 200; ++x) colours.insert(seen.pixel(corner.x() + x, corner.y() + y));
+  CHECK(colours.size() > 5);
+  w.click(w.item("ruleRun"));
+  REQUIRE(waitFor([&] { return !w.tools.rule()->busy(); }, 120000));
+  w.settle();
+  QQuickItem *verdict = w.item("ruleVerdict0"), *pictures = w.item("rulePictures");
+  CHECK(verdict->width() > 200);
+  CHECK(verdict->mapToScene({verdict->width(), 0}).x() <= pictures->mapToScene({0, 0}).x());
+}
+
 TEST_CASE("what if: the variant and the kernel as it is are stepped through together") {
   if (program().isEmpty()) return;
   Window w(productTrace());
