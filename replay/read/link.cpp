@@ -80,7 +80,8 @@ Link Link::parse(std::string_view text) {
     else
       throw Error(
           ErrorKind::Value,
-          fmt::format("link: there is no part \"{}\"; there are kernel, pass, step, node, tab and variant", key));
+          fmt::format("link: there is no part \"{}\"; there are kernel, pass, step, node, tab and variant",
+                      key));
   }
   return link;
 }
