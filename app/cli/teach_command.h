@@ -16,6 +16,11 @@ struct WhatIfArguments {
   std::vector<std::string> without, opts, arguments;
   std::vector<int64_t> withoutSteps;     ///< steps of a trace
   std::vector<std::string> alternatives; ///< "STEP:NUMBER"
+  std::vector<std::string> byHand;       ///< "PLACE:RULE,RULE"
+  std::vector<std::string> kept;         ///< names of variants that were kept beside the trace
+  std::string name, forget;              ///< a name to keep the variant under; one that is kept no longer
+  bool listKept = false;
+  bool matches = false; ///< list what matches there, in place of compiling
   int repeats = 25, timeout = 60;
   bool json = false, diffs = false, noTimes = false;
   bool trust = false; ///< allow code of a trace or a corpus to run outside a sandbox

@@ -98,6 +98,22 @@ void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
           "each is a variant")
       ->expected(1)
       ->take_all();
+  verb->add_option(
+          "--by-hand", o.byHand,
+          "PLACE:RULE,RULE of a trace: from the graph at PLACE (a step's number, or a link) these "
+          "rules are applied, one after the other (RULE#2: to the second node that it matches), then "
+          "the compiler goes on; each is a variant. PLACE alone lists what matches there")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--variant", o.kept, "a variant that was kept beside the trace under this name")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--name", o.name,
+                   "keeps the variant under this name, beside the trace: --variant, the window, and links "
+                   "(variant=NAME) find it");
+  verb->add_flag("--variants", o.listKept, "lists the variants that are kept beside the trace");
+  verb->add_option("--forget", o.forget, "a variant that is kept no longer");
+  verb->add_flag("--matches", o.matches, "with --by-hand: lists what matches after its choices");
   verb->add_option("--kernel", o.kernel, "one kernel, by name or number; without one, all that change");
   verb->add_option("--repeats", o.repeats, "timed runs of each variant (25)")->check(CLI::Range(1, 100000));
   verb->add_option("--timeout", o.timeout, "seconds for one variant (60)")->check(CLI::Range(1, 86400));
@@ -115,7 +131,8 @@ void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
       "Exit code 1 if a variant does not compile or gives other results.\n"
       "Example: uopscope whatif samples/matmul.py --kernel r_2_16_4_16_48 --opts none --opts \"UPCAST 0 4\" "
       "--without cut-arithmetic\n"
-      "         uopscope whatif matmul.uoptrace --alternative 826:1 --without-step 831");
+      "         uopscope whatif matmul.uoptrace --alternative 826:1 --without-step 831\n"
+      "         uopscope whatif matmul.uoptrace --by-hand \"kernel=3&pass=devectorize&step=12\"");
   verb->callback([&] { code = compareVariants(o); });
 }
 

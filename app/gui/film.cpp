@@ -29,7 +29,8 @@ bool hasDrawn(const QQuickItem* item) {
 /// Whether nothing is outstanding and every visible canvas has drawn the current state.
 bool isSettled(const FilmStage& s) {
   return s.session.settled() && s.tools.replay()->settled() && s.tools.experiment()->settled() &&
-         !s.tools.whatIf()->busy() && !s.tools.rule()->busy() && hasDrawn(s.window.contentItem());
+         !s.tools.whatIf()->busy() && !s.tools.hand()->busy() && !s.tools.rule()->busy() &&
+         hasDrawn(s.window.contentItem());
 }
 
 bool shows(const QQuickItem* item, const QString& text) {

@@ -81,6 +81,9 @@ template <PatternMatcher Matchers::* rules>
 const PatternMatcher* all(const Target&) {
   return &(matchers().*rules);
 }
+const PatternMatcher* noRules(const Target&) {
+  return nullptr;
+}
 /// Loops are cut on processors alone: where each iteration is a thread, a part of a loop is no loop.
 const PatternMatcher* cutOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().cutStoreRanges;
@@ -195,6 +198,8 @@ constexpr KernelPass kPasses[] = {
      "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
     {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, nullptr,
      "the picture that the windows of a convolution read is copied once, with its margins"},
+    {"optimisations", Part::AfterOpts, kKernel, noRules, nullptr,
+     "no rewrite: the place behind the Opts, for rules that users add"},
     {"postopt symbolic", Part::AfterOpts, kKernel, all<&M::postopt>, postoptSymbolic,
      "expressions are simplified again, and conditions move onto the loads they guard"},
     {"expander", Part::AfterOpts, kKernel, all<&M::expander>, nullptr,

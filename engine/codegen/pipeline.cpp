@@ -41,12 +41,7 @@ UOp readyForOpts(UOp sink, const Target& target) {
 }
 
 UOp fullRewriteToSink(UOp sink, const Target& target, bool optimize) {
-  if (optimize) {
-    sink = optimizeKernel(readyForOpts(sink, target), target);
-    if (vars::spec >= 1) typeVerify(sink, SpecStage::Kernel, "optimisations");
-  } else {
-    sink = begin(sink, target);
-  }
+  sink = optimize ? optimizeKernel(readyForOpts(sink, target), target) : begin(sink, target);
   return run(sink, target, KernelPass::Part::AfterOpts);
 }
 

@@ -71,6 +71,8 @@ Link Link::parse(std::string_view text) {
       link.pass = value;
     else if (key == "tab")
       link.tab = value;
+    else if (key == "variant")
+      link.variant = value;
     else if (key == "step")
       link.step = number(key, value);
     else if (key == "node")
@@ -78,7 +80,8 @@ Link Link::parse(std::string_view text) {
     else
       throw Error(
           ErrorKind::Value,
-          fmt::format("link: there is no part \"{}\"; there are kernel, pass, step, node and tab", key));
+          fmt::format("link: there is no part \"{}\"; there are kernel, pass, step, node, tab and variant",
+                      key));
   }
   return link;
 }
@@ -93,6 +96,7 @@ std::string Link::str() const {
   if (step) add("step", fmt::format("{}", *step));
   if (node) add("node", fmt::format("{}", *node));
   if (!tab.empty()) add("tab", tab);
+  if (!variant.empty()) add("variant", variant);
   return out;
 }
 

@@ -1,14 +1,14 @@
 // A LINK names a state of the window and of the command line:
 // "kernel=3&pass=devectorize&step=12&node=456&tab=source". kernel is a scope's number or name. pass is a
 // number or name within it (name#2: the second of that name). step counts from 0 (the beginning of the pass).
-// node is a node's trace id. Each part is optional.
+// node is a node's trace id. variant is the name of a kept variant of what-if. Each part is optional.
 #pragma once
 #include "replay/read/trace.h"
 
 namespace uopscope {
 
 struct Link {
-  std::string kernel, pass, tab;
+  std::string kernel, pass, tab, variant;
   std::optional<int64_t> step;
   std::optional<NodeId> node;
   bool operator==(const Link&) const = default;

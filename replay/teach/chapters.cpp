@@ -4,8 +4,8 @@
 
 #include "replay/read/cursor.h"
 #include "replay/read/decisions.h"
-#include "replay/read/print.h"
 #include "replay/read/provenance.h"
+#include "replay/read/readable.h"
 #include "replay/teach/pass_words.h"
 
 #include <fmt/format.h>
@@ -168,7 +168,7 @@ public:
             fmt::format("data{} {}", n.arg.i(), type.substr(type.starts_with("dtypes.") ? 7 : 0)));
       }
       if (n.op == Op::STORE && n.src.size() > 1)
-        s.details.push_back(fmt::format("stores {}", expression(read, n.src[1], 9, 300)));
+        s.details.push_back(fmt::format("stores {}", readableExpression(read, n.src[1], 9, 300)));
       todo.insert(todo.end(), n.src.begin(), n.src.end());
     }
     std::sort(buffers.begin(), buffers.end());
@@ -217,7 +217,8 @@ private:
     auto read = trace_.nodes().reader();
     for (const StepInfo& step : steps) {
       if (step.rule != order[0].first || step.after == kNoNode) continue;
-      const std::string a = expression(read, step.before, 6, 100), b = expression(read, step.after, 6, 100);
+      const std::string a = readableExpression(read, step.before, 6, 100),
+                        b = readableExpression(read, step.after, 6, 100);
       if (a != b) s.details.push_back(fmt::format("step {}: {}  becomes  {}", step.k, a, b));
       return;
     }

@@ -5,7 +5,7 @@
 #include "replay/compare/rewrite_check.h"
 #include "replay/compare/stored_compilations.h"
 #include "replay/read/materialize.h"
-#include "replay/read/print.h"
+#include "replay/read/readable.h"
 #include "replay/read/uop_reader.h"
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ private:
     }
   }
 
-  std::string print(UOp u) { return expression(known_.reader(), known_.idOf(u), kDepth, kLength); }
+  std::string print(UOp u) { return readableExpression(known_.reader(), known_.idOf(u), kDepth, kLength); }
 
   /// What the rule makes of a node; null where it does not apply or fails.
   UOp answer(size_t rule, NodeId node) {
@@ -117,7 +117,7 @@ private:
 
   void compile(ScopeId kernel) {
     Variant with{.name = "with the rules"};
-    with.added = rules_, with.after = out_.after;
+    with.added = {rules_}, with.after = out_.after;
     WhatIf w;
     try {
       w = whatIf(storedCompilation(trace_, kernel), {with}, options_.kernels);

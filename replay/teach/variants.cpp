@@ -2,6 +2,7 @@
 #include "replay/teach/variants.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/kernel_passes.h"
 #include "engine/rules/user_rules.h"
 #include "engine/tensor/known_rules.h"
 #include "engine/uop/uop.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <deque>
 #include <set>
 #include <sstream>
 
@@ -128,11 +130,11 @@ std::unique_ptr<Observer> gateOf(const Variant& v) {
   return nullptr;
 }
 
-/// While it lives, the added rules of the variant take part.
-std::unique_ptr<UserRules> rulesOf(const Variant& v) {
-  if (!v.added) return nullptr;
-  const std::string_view known[] = {v.after};
-  return std::make_unique<UserRules>(v.after, known, *v.added);
+/// While they live, the added rules of the variant take part.
+std::deque<UserRules> rulesOf(const Variant& v) {
+  std::deque<UserRules> added;
+  for (const auto& rules : v.added) added.emplace_back(v.after, kernelPassNames(), *rules);
+  return added;
 }
 
 void writeCorpus(const std::string& path, const Compilation& kernel, Compilation made) {
@@ -153,7 +155,7 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
   const Compilation before = recompile(kernel, {.assembly = true});
   auto rules = rulesOf(variant);
   const Compilation after = recompile(input, {.assembly = true, .gate = gate.get()});
-  rules.reset();
+  rules.clear();
   if (!keep.empty()) {
     writeCorpus(keep + "-0.uopcorpus", kernel, before);
     writeCorpus(fmt::format("{}-{}.uopcorpus", keep, number), kernel, after);
@@ -164,6 +166,8 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
     out["difference"] = after.opts == before.opts
                             ? ""
                             : fmt::format("Opts {} in place of {}", optsOrNone(after), optsOrNone(before));
+  else if (d.found() && !variant.told.empty())
+    out["difference"] = variant.told, out["pass"] = variant.pass;
   else if (d.found())
     out["difference"] = d.sentence(), out["pass"] = d.pass;
   out["same"] = after.status == "ok" && after.source == before.source && after.ir == before.ir;
@@ -173,7 +177,7 @@ std::string compareWith(const Compilation& kernel, const Variant& variant, int r
     KernelRunner base(kernel, {.repeats = repeats});
     rules = rulesOf(variant);
     KernelRunner other(input, {.gate = timed.get(), .repeats = repeats});
-    rules.reset();
+    rules.clear();
     const KernelOutcome a = base.run(), b = other.run();
     KernelOutcome again = base.run(),
                   more = other.run(); // in turn, so that a slow moment of the machine affects both

@@ -23,9 +23,11 @@ struct Variant {
   std::optional<std::vector<Opt>> opts = {};
   size_t rewrite = 0;    ///< one rewrite of the kernel, counted from 1, that is not made; 0: none
   std::string rule = {}; ///< its rule; the rewrite of that number has to be by it
-  std::shared_ptr<const PatternMatcher> added =
-      {}; ///< rules that take part as well, and the pass that they follow
+  /// Rules that take part as well, one list after the other, and the pass that they follow.
+  std::vector<std::shared_ptr<const PatternMatcher>> added = {};
   std::string after = {};
+  std::string told = {}; ///< what was done by hand, where, in place of the first rewrite that differs
+  std::string pass = {}; ///< the pass where it was done
 };
 /// Parses "mul-one" or "mul-one,add-zero". Error(Key) for an unknown rule names similar rules.
 Variant variantWithout(const std::string& rules);

@@ -96,7 +96,11 @@ struct Window {
   void type(const QString& text) {
     {
       const DatabaseWatch watch;
-      for (const QChar c : text) QTest::keyClick(window, c.toLatin1());
+      for (const QChar c : text)
+        if (c == QLatin1Char('\n'))
+          QTest::keyClick(window, Qt::Key_Return);
+        else
+          QTest::keyClick(window, c.toLatin1());
     }
     settle();
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <deque>
 #include <map>
 #include <set>
@@ -16,23 +17,31 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t kMostNodes = 40, kMostRead = 200, kMostText = 60;
+constexpr size_t kMostNodes = 40, kMostWhole = 600, kMostText = 60;
 
-/// Nodes near a root, the root first.
-std::vector<UOp> near(UOp root, int depth, size_t most) {
-  std::vector<UOp> found{root};
-  std::deque<std::pair<UOp, int>> queue{{root, 0}};
+/// Nodes near the given ones, which come first.
+std::vector<UOp> near(const std::vector<UOp>& roots, int depth, size_t most) {
+  std::vector<UOp> found;
+  UOpMap<bool> met;
+  std::deque<std::pair<UOp, int>> queue;
+  auto add = [&](UOp u, int d) {
+    if (found.size() == most || !met.emplace(u, true).second) return;
+    found.push_back(u);
+    queue.emplace_back(u, d);
+  };
+  for (const UOp root : roots) add(root, 0);
   for (; !queue.empty(); queue.pop_front()) {
     const auto [u, d] = queue.front();
-    if (d == depth) continue;
-    for (const UOp s : u.src()) {
-      if (found.size() == most) return found;
-      if (std::ranges::find(found, s) != found.end()) continue;
-      found.push_back(s);
-      queue.emplace_back(s, d + 1);
-    }
+    if (d != depth)
+      for (const UOp s : u.src()) add(s, d + 1);
   }
   return found;
+}
+
+UOpMap<bool> setOf(UOp root) {
+  UOpMap<bool> all;
+  for (const UOp u : root.toposort()) all[u] = true;
+  return all;
 }
 
 json nodeJson(const PictureNode& n, Mark mark) {
@@ -49,28 +58,18 @@ json nodeJson(const PictureNode& n, Mark mark) {
 
 } // namespace
 
-json rewriteGraph(UOp before, UOp after, int depth) {
+namespace {
+
+/// Nodes with marks: first those of the graph now, then those that are gone.
+using Marked = std::vector<std::pair<UOp, Mark>>;
+
+/// `before` and `after` are boxes, even where they are such as a constant, which others have folded in.
+json pictureJson(Marked shown, UOp before, UOp after) {
   UOpReader nodes;
   const NodeReader read = nodes.reader();
-  const std::vector<UOp> old = near(before, depth, kMostNodes / 2), now = near(after, depth, kMostNodes / 2);
-  std::vector<std::pair<UOp, Mark>> shown;
-  auto has = [](const std::vector<UOp>& list, UOp u) { return std::ranges::find(list, u) != list.end(); };
-  // A node is there before or after where the whole expression has it, however deep.
-  const std::vector<UOp> allOld = before.toposort(), allNow = after.toposort();
-  const UOpMap<bool> inOld = [&] {
-    UOpMap<bool> m;
-    for (const UOp u : allOld) m[u] = true;
-    return m;
-  }();
-  const UOpMap<bool> inNow = [&] {
-    UOpMap<bool> m;
-    for (const UOp u : allNow) m[u] = true;
-    return m;
-  }();
-  for (const UOp u : now) shown.emplace_back(u, inOld.contains(u) ? Mark::Same : Mark::Added);
-  for (const UOp u : old)
-    if (!has(now, u)) shown.emplace_back(u, inNow.contains(u) ? Mark::Same : Mark::Removed);
-  std::erase_if(shown, [&](const auto& s) { return foldsAlways(read, nodes.fields(nodes.idOf(s.first))); });
+  std::erase_if(shown, [&](const auto& s) {
+    return s.first != before && s.first != after && foldsAlways(read, nodes.fields(nodes.idOf(s.first)));
+  });
   std::map<NodeId, size_t> at;
   json out{{"nodes", json::array()}, {"edges", json::array()}};
   for (const auto& [u, mark] : shown) at.emplace(nodes.idOf(u), at.size());
@@ -95,6 +94,42 @@ json rewriteGraph(UOp before, UOp after, int depth) {
     out["nodes"].push_back(nodeJson(box, mark));
   }
   return out;
+}
+
+} // namespace
+
+json rewriteGraph(UOp before, UOp after, int depth) {
+  const std::vector<UOp> old = near({before}, depth, kMostNodes / 2),
+                         now = near({after}, depth, kMostNodes / 2);
+  // A node is there before or after where the whole expression has it, however deep.
+  const UOpMap<bool> inOld = setOf(before), inNow = setOf(after);
+  Marked shown;
+  for (const UOp u : now) shown.emplace_back(u, inOld.contains(u) ? Mark::Same : Mark::Added);
+  for (const UOp u : old)
+    if (std::ranges::find(now, u) == now.end())
+      shown.emplace_back(u, inNow.contains(u) ? Mark::Same : Mark::Removed);
+  return pictureJson(std::move(shown), before, after);
+}
+
+json wholeRewriteGraph(UOp before, UOp after, const UOpMap<UOp>& images) {
+  const UOpMap<bool> inOld = setOf(before), inNow = setOf(after);
+  UOpMap<bool> rebuilt; // with other sources, and nothing else
+  for (const auto& [old, now] : images)
+    if (old != now && old.op() == now.op() && old.arg() == now.arg() && old.srcCount() == now.srcCount())
+      rebuilt[now] = true;
+  std::vector<UOp> first{after};
+  Marked shown;
+  for (const auto& [u, there] : inNow)
+    if (!inOld.contains(u) && !rebuilt.contains(u)) first.push_back(u);
+  std::ranges::sort(first.begin() + 1, first.end(), {}, [](UOp u) { return u.id(); });
+  for (const UOp u : near(first, INT_MAX, kMostWhole / 2))
+    shown.emplace_back(u, inOld.contains(u) ? Mark::Same : rebuilt.contains(u) ? Mark::Changed : Mark::Added);
+  for (const UOp u : before.toposort()) {
+    const auto image = images.find(u);
+    const bool goesOn = image != images.end() && rebuilt.contains(image->second);
+    if (!inNow.contains(u) && !goesOn && shown.size() < kMostWhole) shown.emplace_back(u, Mark::Removed);
+  }
+  return pictureJson(std::move(shown), before, after);
 }
 
 namespace {
@@ -163,7 +198,7 @@ PicturePtr pictureOf(const json& graph) {
   auto picture = std::make_shared<Picture>();
   picture->pass = -3;
   for (const json& n : graph["nodes"]) {
-    if (!n.is_object() || picture->nodes.size() == kMostRead) continue;
+    if (!n.is_object() || picture->nodes.size() == kMostWhole) continue;
     PictureNode box;
     box.id = static_cast<int64_t>(picture->nodes.size()) + 1;
     box.op = text(n, "op"), box.detail = text(n, "detail"), box.dtype = text(n, "dtype");
@@ -181,7 +216,7 @@ PicturePtr pictureOf(const json& graph) {
   if (count == 0) return nullptr;
   if (graph.contains("edges") && graph["edges"].is_array())
     for (const json& e : graph["edges"]) {
-      if (!e.is_object() || picture->edges.size() == kMostRead * 4) continue;
+      if (!e.is_object() || picture->edges.size() == kMostWhole * 4) continue;
       const auto from = static_cast<uint32_t>(number(e, "from", 1 << 20)),
                  to = static_cast<uint32_t>(number(e, "to", 1 << 20));
       if (from >= count || to >= count || from == to) continue;

@@ -17,6 +17,9 @@ namespace uopscope {
 /// {nodes: [{op, detail, dtype, family, mark, folded: [{port, count, text}]}], edges: [{from, to, port, ports, mark}]}.
 /// Nodes at most `depth` below the two roots, and at most 40; a source that is farther away is a text in the label.
 nlohmann::json rewriteGraph(UOp before, UOp after, int depth = 3);
+/// The same of two whole graphs, at most 300 nodes of the later one: those near its root and near what is new. `images`: what
+/// became of the nodes of the earlier one.
+nlohmann::json wholeRewriteGraph(UOp before, UOp after, const UOpMap<UOp>& images);
 /// The same of a pattern: a node for each test; alternatives and variables in words.
 nlohmann::json patternGraph(const Rule& rule);
 PicturePtr pictureOf(const nlohmann::json& graph);

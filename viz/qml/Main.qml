@@ -91,7 +91,7 @@ ApplicationWindow {
         case "commands": palette.ask(">"); break;
         case "keys": keys.visible ? keys.close() : keys.open(); break;
         case "follow-link": linkPopup.ask(); break;
-        case "copy-link": clipboard.text = Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(Session.link)); break;
+        case "copy-link": clipboard.text = Session.tab === "whatif" && Tools.whatIf.link.length > 0 ? Tools.whatIf.link : Session.link; clipboard.selectAll(); clipboard.copy(); Session.showNotice(qsTr("Link copied: %1").arg(clipboard.text)); break;
         case "theme": Theme.name = Theme.dark ? "light" : "dark"; break;
         case "contrast": Theme.name = Theme.name.indexOf("contrast") === 0 ? (Theme.dark ? "dark" : "light") : Theme.dark ? "contrast" : "contrast-light"; break;
         case "present": Theme.presenting = !Theme.presenting; break;
@@ -124,6 +124,7 @@ ApplicationWindow {
         case "escape":
             if (graph.searching && Session.tab === "graph") graph.endSearch();
             else if (currentText().searching) currentText().endSearch();
+            else if (Tools.hand.open && Session.tab === "whatif") Tools.hand.close();
             else if (Tools.why.open) Tools.why.open = false;
             else if (Session.graph.notesShown) Session.graph.clearNotes();
             else if (output.visible) output.visible = false;
@@ -222,7 +223,7 @@ ApplicationWindow {
             Layout.fillWidth: true
             implicitHeight: Theme.px(180)
             color: Theme.window
-            ScrollView {
+            UTextScroll {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
                 TextArea { objectName: "outputText"; readOnly: true; Accessible.name: qsTr("What the script printed"); text: !output.visible ? "" : Session.recorder.running ? Session.recorder.output : Session.outputText(); color: Theme.text; font.family: Theme.mono; font.pixelSize: Theme.px(12); background: null; selectByMouse: true }
@@ -307,7 +308,8 @@ ApplicationWindow {
     KeysSheet { id: keys }
     LinkPopup { id: linkPopup }
     FilePopup { id: filePopup }
-    // A press outside the field ends typing; the pressed item may then take the keyboard.
+    // A press outside the field ends typing; the pressed item may then take the keyboard. What a field offers while somebody
+    // types (its typingHelp) belongs to the field: it would be gone before it is clicked.
     MouseArea {
         anchors.fill: parent
         z: 1000
@@ -317,7 +319,8 @@ ApplicationWindow {
         onPressed: mouse => {
             mouse.accepted = false;
             const field = window.activeFocusItem, at = field.mapFromItem(this, mouse.x, mouse.y);
-            if (!field.contains(Qt.point(at.x, at.y))) window.restFocus();
+            const help = field["typingHelp"] as Item, there = help && help.visible ? help.mapFromItem(this, mouse.x, mouse.y) : null;
+            if (!field.contains(Qt.point(at.x, at.y)) && !(there && help.contains(Qt.point(there.x, there.y)))) window.restFocus();
         }
     }
 }

@@ -36,7 +36,7 @@ Rectangle {
             radius: 8
             color: Theme.window
             border.color: Theme.line
-            ScrollView {
+            UTextScroll {
                 anchors.fill: parent
                 anchors.margins: Theme.px(10)
                 TextArea {

@@ -19,7 +19,7 @@ Rectangle {
         editor.forceActiveFocus();
     }
 
-    component Heading: ULabel { color: Theme.textMuted; Layout.topMargin: Theme.px(8) }
+    component Heading: ULabel { color: Theme.textMuted; wrapMode: Text.Wrap; elide: Text.ElideNone; Layout.fillWidth: true; Layout.topMargin: Theme.px(8) }
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
@@ -27,12 +27,13 @@ Rectangle {
             Layout.fillWidth: true
             Layout.preferredHeight: pane.height * 0.42
             color: Theme.window
-            ScrollView {
+            UTextScroll {
                 anchors.fill: parent
                 anchors.margins: Theme.px(8)
                 TextArea {
                     id: editor
                     objectName: "ruleText"
+                    property Item typingHelp: names.parent
                     text: Tools.rule.text
                     onTextChanged: if (activeFocus) Tools.rule.text = text
                     color: Theme.text
@@ -159,6 +160,7 @@ Rectangle {
                 id: pictures
                 objectName: "rulePictures"
                 visible: Tools.rule.chosen >= 0
+                Layout.fillWidth: false // what came of the rules has the other half
                 Layout.preferredWidth: pane.width * 0.5
                 Layout.fillHeight: true
                 spacing: 0
@@ -187,8 +189,8 @@ Rectangle {
                     }
                     Connections { target: drawn.source; function onPictureChanged() { Qt.callLater(view.fit); } }
                 }
-                Drawn { which: "rulePattern"; source: Tools.rule.pattern; title: qsTr("Pattern"); Layout.preferredHeight: pane.height * 0.2 }
-                Rectangle { Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
+                Drawn { which: "rulePattern"; visible: pane.height > Theme.px(560); source: Tools.rule.pattern; title: qsTr("Pattern"); Layout.preferredHeight: pane.height * 0.2 }
+                Rectangle { visible: pane.height > Theme.px(560); Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
                 Drawn { which: "ruleRewrite"; source: Tools.rule.rewrite; title: qsTr("What it makes of the first node there: − before, + after"); Layout.preferredHeight: pane.height * 0.3 }
                 UButton { objectName: "ruleGo"; Layout.margins: Theme.px(6); Layout.alignment: Qt.AlignRight; quiet: false; text: qsTr("Show in the graph"); tip: qsTr("To the first node that the rule matches there (double click)"); onClicked: Tools.rule.goTo(Tools.rule.chosen) }
             }

@@ -36,7 +36,7 @@ Rectangle {
         USplit {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            ScrollView {
+            UTextScroll {
                 SplitView.preferredWidth: pane.width * 0.55
                 SplitView.minimumWidth: Theme.px(200)
                 TextArea {

@@ -22,7 +22,7 @@ Rectangle {
                 Layout.fillWidth: true
                 implicitHeight: Theme.px(132)
                 color: Theme.window
-                ScrollView {
+                UTextScroll {
                     anchors.fill: parent
                     anchors.margins: Theme.px(8)
                     TextArea {

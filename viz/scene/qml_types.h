@@ -258,6 +258,13 @@ struct ScriptEditorType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct HandModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::HandModel)
+  QML_NAMED_ELEMENT(HandModel)
+  QML_UNCREATABLE("made by the session")
+};
+
 struct WhatIfModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::WhatIfModel)

@@ -212,6 +212,64 @@ with Context(CPU_TARGET=3, CPU_COUNT=1):
   CHECK(contains(other.err, "uoptrace"));
 }
 
+TEST_CASE("what-if by hand: the matches at a step, those after a choice, and the variant") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  const Json kernels = Json::parse(call(f, {"story", trace, "--json"}).out);
+  const std::string step =
+      "kernel=" + std::to_string(kernels[1]["number"].get<int>()) + "&pass=expander&step=1";
+  const Result list = call(f, {"whatif", trace, "--by-hand", step});
+  CAPTURE(list.err);
+  REQUIRE(list.code == 0);
+  CHECK(contains(list.out, "\"expander\", step 1: "));
+  const Json here = Json::parse(call(f, {"whatif", trace, "--by-hand", step, "--json"}).out)["by_hand"][0];
+  REQUIRE(!here["matches"].empty());
+  CHECK(here["count"] == here["matches"].size());
+  CHECK(!here["graph"]["nodes"].empty());
+  CHECK(!here["matches"][0]["picture"]["nodes"].empty());
+  const std::string choice = step + ":" + here["matches"][0]["name"].get<std::string>();
+  const Json after =
+      Json::parse(call(f, {"whatif", trace, "--by-hand", choice, "--matches", "--json"}).out)["by_hand"][0];
+  CHECK(after["chosen"].size() == 1);
+  CHECK(after["chosen"][0]["name"] == here["matches"][0]["name"]);
+  const Result made = call(f, {"whatif", trace, "--by-hand", choice, "--no-times", "--json"});
+  CAPTURE(made.err);
+  const Json variant = Json::parse(made.out)["kernels"][0]["variants"][0];
+  CHECK(contains(variant["name"].get<std::string>(), "by hand: "));
+  CHECK(call(f, {"whatif", trace, "--by-hand", step + ":no-rule"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--by-hand", "nowhere"}).code == 2);
+  CHECK(call(f, {"whatif", trace, "--matches"}).code == 2);
+  CHECK(call(f, {"whatif", script, "--by-hand", step}).code == 2);
+}
+
+TEST_CASE("what-if: a variant is kept under a name, listed, compiled again and forgotten") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  const Json kernels = Json::parse(call(f, {"story", trace, "--json"}).out);
+  const std::string kernel = std::to_string(kernels[1]["number"].get<int>());
+  const Result made =
+      call(f, {"whatif", trace, "--kernel", kernel, "--opts", "none", "--name", "plain loops", "--no-times"});
+  CAPTURE(made.err);
+  REQUIRE(made.code == 0);
+  const Result list = call(f, {"whatif", trace, "--variants"});
+  CHECK(list.out == "plain loops  kernel " + kernel + "  --opts \"none\"\n");
+  const Json again =
+      Json::parse(call(f, {"whatif", trace, "--variant", "plain loops", "--no-times", "--json"}).out);
+  CHECK(again["kernels"][0]["variants"][0]["name"] == "plain loops");
+  CHECK(again["kernels"][0]["variants"][0]["same_code"] == false);
+  CHECK(call(f, {"whatif", trace, "--opts", "none", "--name", "x", "--no-times"}).code == 2); // of no kernel
+  CHECK(call(f, {"whatif", trace, "--kernel", kernel, "--opts", "none", "--opts", "UPCAST 0 4", "--name", "x",
+                 "--no-times"})
+            .code == 2);
+  CHECK(call(f, {"whatif", script, "--opts", "none", "--name", "x", "--no-times"}).code == 2);
+  CHECK(contains(call(f, {"whatif", trace, "--variant", "nobody", "--no-times"}).err, "plain loops"));
+  CHECK(call(f, {"whatif", trace, "--forget", "plain loops"}).code == 0);
+  CHECK(call(f, {"whatif", trace, "--variants"}).out.empty());
+  CHECK(call(f, {"whatif", trace, "--forget", "plain loops"}).code == 2);
+}
+
 TEST_CASE("roofline: kernels that ran, beside the peaks of this machine or given ones") {
   Folder f;
   const std::string script = f.file("product.py", kProduct), trace = f.file("product.uoptrace");

@@ -324,7 +324,7 @@ TEST_CASE("links name states and say what is wrong with them") {
   CHECK(at.node == 5);
   Link link = makeLink(trace, at);
   CHECK(resolve(trace, Link::parse(link.str())).pass == at.pass);
-  Link odd{"a&b=c d%", "x+y", "t", 3, 4};
+  Link odd{"a&b=c d%", "x+y", "t", "n&m", 3, 4};
   CHECK(Link::parse(odd.str()) == odd);
   CHECK_THROWS_AS(Link::parse("kernel=1&colour=red"), Error);
   CHECK_THROWS_AS(Link::parse("step=many"), Error);

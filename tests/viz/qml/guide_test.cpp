@@ -55,6 +55,8 @@ TEST_CASE("guide: every label and every key that a walk names is in the window")
   QSet<QString> keys;
   for (const QVariant& a : actionList())
     for (const QVariant& cap : a.toMap()["caps"].toList()) keys << cap.toString();
+  // Keys of one pane: SQL and the rule bench, by hand.
+  const QSet<QString> ofPanes{QStringLiteral("Ctrl Enter"), QStringLiteral("Ctrl Z")};
   static const QRegularExpression emphasis(QStringLiteral(R"re((?<![*\w`])\*([A-Z][^*\n`]*)\*(?!\*))re"));
   static const QRegularExpression key(
       QStringLiteral("`((?:Ctrl |Shift |Alt )*(?:F\\d+|[A-Z]|Space|Enter|[→←↑↓+\\]\\[]))`"));
@@ -74,7 +76,7 @@ TEST_CASE("guide: every label and every key that a walk names is in the window")
       }
     for (const QString& cap : found(text, key)) {
       CAPTURE(cap.toStdString());
-      CHECK((keys.contains(cap) || cap == "Ctrl Enter")); // of the field of SQL
+      CHECK((keys.contains(cap) || ofPanes.contains(cap)));
     }
   }
 }

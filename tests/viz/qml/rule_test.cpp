@@ -2,7 +2,10 @@
 #include "tests/viz/program.h"
 #include "tests/viz/window_support.h"
 
+#include <QFile>
 #include <QTemporaryDir>
+#include <algorithm>
+#include <set>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -73,6 +76,107 @@ TEST_CASE("rule bench: faults are told with their line; names are completed; tex
   CHECK(w.rule.file() == path);
   w.rule.open(folder.filePath("nowhere.py"));
   CHECK(w.rule.problem().contains("cannot be read"));
+}
+
+TEST_CASE("rule bench by hand: a rule is typed, a name is taken by Tab and by a click, Ctrl Return tries it, "
+          "a second press cancels") {
+  if (program().isEmpty()) return;
+  Bench w(productTrace());
+  w.click(w.item("ruleText"));
+  w.key(Qt::Key_A, Qt::ControlModifier);
+  w.type("from tinygrad.uop.ops import UPat, PatternMatcher\nfrom tinygrad import dtypes\n");
+  w.type("def eight(x, c): return x + x if c.arg == 2 else None\n");
+  // Names stand below the text while a word is being written.
+  w.type("rules = Patt");
+  REQUIRE(w.item("ruleName0"));
+  CHECK(w.item("ruleName0")->property("text").toString() == "PatternMatcher");
+  w.key(Qt::Key_Tab);
+  CHECK(w.rule.text().endsWith("rules = PatternMatcher"));
+  w.type("([(UPat.var(\"x\", dtypes.ints) * UPat.cv");
+  w.click(w.item("ruleName0"));
+  CAPTURE(w.rule.text().toStdString());
+  CHECK(w.rule.text().endsWith("* UPat.cvar"));
+  w.type("(\"c\"), eight)])\nafter = \"initial sy");
+  w.key(Qt::Key_Tab);
+  CHECK(w.rule.text().endsWith("after = \"initial symbolic\""));
+  CHECK(w.item("ruleText")->property("text").toString() == w.rule.text());
+  w.key(Qt::Key_Return, Qt::ControlModifier);
+  CHECK(w.rule.busy());
+  w.wait();
+  CAPTURE(w.rule.problem().toStdString());
+  REQUIRE(w.rule.rules().size() == 1);
+  CHECK(w.item("ruleVerdict0")->property("text").toString().contains("eight: "));
+  // The button is the same question, and while it is asked its cancellation.
+  w.click(w.item("ruleRun"));
+  CHECK(w.rule.busy());
+  CHECK(w.item("ruleRun")->property("text").toString() == "Cancel");
+  w.click(w.item("ruleRun"));
+  CHECK_FALSE(w.rule.busy());
+  CHECK(w.rule.problem().contains("Cancelled"));
+}
+
+TEST_CASE(
+    "rule bench by hand: Record with it records the script again, and the rule is a step of the new trace") {
+  if (program().isEmpty()) return;
+  const QTemporaryDir folder;
+  const QString script = folder.filePath("small.py");
+  QFile out(script);
+  REQUIRE(out.open(QIODevice::WriteOnly));
+  out.write("from tinygrad import Tensor\n"
+            "print((Tensor([1, 2, 3]).realize() * 8 + 1).tolist())\n");
+  out.close();
+  Window w;
+  w.session.setRecorderProgram(program());
+  auto ready = [&] {
+    return waitFor(
+        [&] {
+          return w.session.state() == "ready" && !w.session.recorder()->running() && !w.session.growing();
+        },
+        120000);
+  };
+  w.session.open(script);
+  REQUIRE(ready());
+  w.settle();
+  const QString before = w.session.path();
+  CHECK(!std::ranges::any_of(w.session.trace()->rules(),
+                             [](const RuleInfo& r) { return r.name == "power_of_two"; }));
+  w.session.trigger("tab-rule");
+  w.settle();
+  w.click(w.item("ruleRecord"));
+  REQUIRE(waitFor([&] { return w.session.path() != before; }, 120000));
+  REQUIRE(ready());
+  w.settle();
+  CHECK(w.session.path() != before);
+  Trace& made = readerOf(w.session);
+  bool ran = false;
+  for (const ScopeInfo& s : made.scopes())
+    for (const PassInfo& p : made.passes(s.id))
+      for (const StepInfo& step : made.steps(p.id)) ran = ran || made.rule(step.rule).name == "power_of_two";
+  CHECK(ran);
+}
+
+TEST_CASE("rule bench: in a small window the rule is drawn at once, and what came of it stands beside the "
+          "picture") {
+  if (program().isEmpty()) return;
+  Window w(productTrace());
+  w.window->resize(900, 600);
+  w.settle();
+  w.tools.rule()->setProgram(program());
+  w.session.trigger("tab-rule");
+  w.settle();
+  const QImage seen = w.window->grabWindow();
+  const QQuickItem* text = w.item("ruleText")->parentItem()->parentItem(); // the part of it that is in view
+  const QPoint corner = text->mapToScene({0, 0}).toPoint();
+  std::set<QRgb> colours;
+  for (int y = 10; y < 60; ++y)
+    for (int x = 10; x < 200; ++x) colours.insert(seen.pixel(corner.x() + x, corner.y() + y));
+  CHECK(colours.size() > 5);
+  w.click(w.item("ruleRun"));
+  REQUIRE(waitFor([&] { return !w.tools.rule()->busy(); }, 120000));
+  w.settle();
+  QQuickItem *verdict = w.item("ruleVerdict0"), *pictures = w.item("rulePictures");
+  CHECK(verdict->width() > 200);
+  CHECK(verdict->mapToScene({verdict->width(), 0}).x() <= pictures->mapToScene({0, 0}).x());
 }
 
 TEST_CASE("what if: the variant and the kernel as it is are stepped through together") {

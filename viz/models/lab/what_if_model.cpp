@@ -41,8 +41,11 @@ WhatIfModel::WhatIfModel(Session& session, QObject* parent)
     all_.clear();
     rules_.clear();
     scope_ = rulesOf_ = 0;
+    wanted_.clear();
+    loadKept();
     show();
   });
+  connect(&session_, &Session::variantAsked, this, &WhatIfModel::openKept);
   connect(&session_, &Session::placeChanged, this, [this] {
     if (session_.scope() != scope_) show();
   });
@@ -98,6 +101,10 @@ void WhatIfModel::opts(const QString& text) {
   ask({QStringLiteral("--opts"), text.trimmed()}, tr("Opts %1").arg(text.trimmed()));
 }
 
+void WhatIfModel::byHand(const QString& text) {
+  ask({QStringLiteral("--by-hand"), text}, tr("by hand: %1").arg(text.section(QLatin1Char(':'), 1)));
+}
+
 void WhatIfModel::add(const QString& text) {
   const QString wanted = text.trimmed();
   if (wanted.isEmpty()) return;
@@ -121,14 +128,19 @@ void WhatIfModel::ask(const QStringList& arguments, const QString& name) {
   if (known == all_.end()) {
     auto made = std::make_shared<Variant>(Variant{session_.scope(), arguments, name, {}, {}});
     all_.push_back(made);
-    waiting_.push_back({made, false});
-    waiting_.push_back({made, true});
-    // The code of the last question comes before the times of earlier ones.
-    std::ranges::stable_partition(waiting_, [](const Run& r) { return !r.times; });
+    compile(made);
   }
   show();
   const auto at = std::ranges::find_if(shown_, [&](const auto& v) { return v->arguments == arguments; });
   setCurrent(static_cast<int>(at - shown_.begin()));
+}
+
+void WhatIfModel::compile(const std::shared_ptr<Variant>& variant) {
+  variant->asked = true;
+  waiting_.push_back({variant, false});
+  waiting_.push_back({variant, true});
+  // The code of the last question comes before the times of earlier ones.
+  std::ranges::stable_partition(waiting_, [](const Run& r) { return !r.times; });
   if (process_.state() == QProcess::NotRunning) next();
 }
 
@@ -141,8 +153,8 @@ void WhatIfModel::next() {
     arguments += running_.variant->arguments;
     if (!running_.times) {
       static int number = 0; // names in the folder of this window
-      running_.variant->kept = folder_.filePath(QStringLiteral("variant%1").arg(++number));
-      arguments << QStringLiteral("--no-times") << QStringLiteral("--keep") << running_.variant->kept;
+      running_.variant->corpora = folder_.filePath(QStringLiteral("variant%1").arg(++number));
+      arguments << QStringLiteral("--no-times") << QStringLiteral("--keep") << running_.variant->corpora;
     }
     if (running_.times && session_.ownRecording()) arguments << QStringLiteral("--trust");
     process_.start(program_, arguments);
@@ -200,6 +212,11 @@ void WhatIfModel::remove(int row) {
     running_ = {};
     process_.kill();
   }
+  if (!gone->kept.isEmpty()) {
+    setCurrent(row);
+    keep({});
+    if (!gone->kept.isEmpty()) return; // the file cannot be written, and said so
+  }
   std::erase(all_, gone);
   show();
 }
@@ -213,18 +230,24 @@ void WhatIfModel::show() {
   shown_.clear();
   for (const auto& v : all_)
     if (v->scope == scope_) shown_.push_back(v);
-  std::ranges::stable_partition(shown_, [](const auto& v) { return v->arguments.isEmpty(); });
+  arrange();
   if (!shown_.empty() && !shown_.front()->arguments.isEmpty())
     shown_.insert(shown_.begin(), std::make_shared<Variant>(Variant{scope_, {}, {}, {}, {}}));
   const auto at = std::ranges::find_if(shown_, [&](const auto& v) { return v->arguments == kept; });
   current_ = at == shown_.end() ? 0 : static_cast<int>(at - shown_.begin());
   endResetModel();
   showLines();
+  const auto wanted =
+      std::ranges::find_if(shown_, [&](const auto& v) { return !wanted_.isEmpty() && v->kept == wanted_; });
+  if (wanted == shown_.end()) return;
+  wanted_.clear();
+  setCurrent(static_cast<int>(wanted - shown_.begin()));
 }
 
 void WhatIfModel::setCurrent(int row) {
   if (row < 0 || row >= count()) return;
   current_ = row;
+  if (const auto variant = shown_[static_cast<size_t>(row)]; !variant->asked) compile(variant);
   showLines();
 }
 
@@ -263,8 +286,9 @@ QString WhatIfModel::chosenOpts() const {
 
 QStringList WhatIfModel::both() const {
   const Variant* v = chosen();
-  if (!v || v->kept.isEmpty() || v->result.isEmpty() || current_ == 0) return {};
-  const QStringList files{v->kept + QStringLiteral("-0.uopcorpus"), v->kept + QStringLiteral("-1.uopcorpus")};
+  if (!v || v->corpora.isEmpty() || v->result.isEmpty() || current_ == 0) return {};
+  const QStringList files{v->corpora + QStringLiteral("-0.uopcorpus"),
+                          v->corpora + QStringLiteral("-1.uopcorpus")};
   return std::ranges::all_of(files, [](const QString& f) { return QFile::exists(f); }) ? files
                                                                                        : QStringList();
 }
@@ -298,7 +322,8 @@ QVariant WhatIfModel::textOf(const Variant& v, int role) const {
   const bool failed = !v.problem.isEmpty() || !r[QStringLiteral("problem")].toString().isEmpty();
   const bool wrong = r[QStringLiteral("wrong")].toBool();
   switch (role) {
-  case NameRole: return base ? tr("as it is") : r[QStringLiteral("name")].toString(v.name);
+  case NameRole:
+    return base ? tr("as it is") : !v.kept.isEmpty() ? v.kept : r[QStringLiteral("name")].toString(v.name);
   case RewritesRole: return number("rewrites");
   case LinesRole: return number("lines");
   case InstructionsRole: return number("instructions");
@@ -315,7 +340,7 @@ QVariant WhatIfModel::textOf(const Variant& v, int role) const {
     if (v.refused)
       return v.arguments.startsWith(QLatin1String("--without")) ? tr("unknown rule") : tr("not possible");
     if (failed) return tr("does not compile");
-    if (r.isEmpty()) return tr("compiling …");
+    if (r.isEmpty()) return v.asked ? tr("compiling …") : tr("kept");
     if (wrong) return tr("other results");
     if (r[QStringLiteral("same_code")].toBool()) return tr("the same code");
     if (!v.timed) return tr("measuring …");
@@ -323,7 +348,7 @@ QVariant WhatIfModel::textOf(const Variant& v, int role) const {
   case ToneRole:
     if (failed || wrong) return QStringLiteral("bad");
     if (!base && seconds > 0 && sure) return ratio < 1 ? QStringLiteral("better") : QStringLiteral("worse");
-    return !base && !v.timed ? QStringLiteral("working") : QString();
+    return !base && v.asked && !v.timed ? QStringLiteral("working") : QString();
   case BaseRole: return base;
   default: return {};
   }

@@ -4,7 +4,9 @@
 //   WhatIfModel lab(session);  lab.withoutRule("cut-arithmetic");  lab.opts("UPCAST 0 4");  lab.alternative(1);
 //
 // `uopscope whatif` does the work, in a process of its own: first the code, in a moment, then the times, in a
-// sandbox unless this window recorded the trace itself. Variants stay until the trace is closed, each with its kernel.
+// sandbox unless this window recorded the trace itself. Variants stay until the trace is closed, each with its kernel. One
+// with a name is kept beside the trace (replay/teach/kept_variants.h): it is a row again the next time, and is compiled when
+// it is chosen. A link may name it.
 #pragma once
 #include "viz/models/compare/compared_lines.h"
 #include "viz/models/session/session.h"
@@ -29,6 +31,13 @@ class WhatIfModel : public QAbstractListModel {
   Q_PROPERTY(QString chosenOpts READ chosenOpts NOTIFY changed)
   /// The pass in which the chosen variant parts from the kernel as it is; empty where no pass does.
   Q_PROPERTY(QString partingPass READ partingPass NOTIFY changed)
+  /// The name that the chosen variant is kept under; empty: none.
+  Q_PROPERTY(QString keptName READ keptName NOTIFY changed)
+  /// A link to the chosen variant; empty where it has no name.
+  Q_PROPERTY(QString link READ link NOTIFY changed)
+  /// The role that the rows are sorted by: "instructions"; empty: in the order in which they were asked for.
+  Q_PROPERTY(QString sort READ sort NOTIFY changed)
+  Q_PROPERTY(bool descending READ descending NOTIFY changed)
   /// Names of the rules that applied in this kernel, those that applied most often first.
   Q_PROPERTY(QStringList rules READ rules NOTIFY changed)
   /// The code of the chosen variant beside the code as it is.
@@ -60,9 +69,18 @@ public:
   Q_INVOKABLE void alternative(int number);
   /// "UPCAST 0 4; UNROLL 0 8", or "none".
   Q_INVOKABLE void opts(const QString& text);
+  /// "PLACE:RULE,RULE", as `whatif --by-hand` takes it.
+  Q_INVOKABLE void byHand(const QString& text);
   /// What a person typed: names of rules, or Opts.
   Q_INVOKABLE void add(const QString& text);
+  /// A variant with a name is no longer kept either.
   Q_INVOKABLE void remove(int row);
+  /// Keeps the chosen variant under this name, or gives it another one. Empty: it is no longer kept.
+  Q_INVOKABLE void keep(const QString& name);
+  /// Chooses the variant of this name, in whatever kernel it is, and compiles it.
+  void openKept(const QString& name);
+  /// Sorts by a role; again: the other way round.
+  Q_INVOKABLE void sortBy(const QString& role);
   Q_INVOKABLE void cancel();
   /// The kernel as it is and the chosen variant as two corpora, to be stepped through together; empty where it did not
   /// compile.
@@ -80,6 +98,10 @@ public:
   QString sentence() const;
   QString chosenOpts() const;
   QString partingPass() const;
+  QString keptName() const { return chosen() ? chosen()->kept : QString(); }
+  QString link() const;
+  QString sort() const { return sort_; }
+  bool descending() const { return descending_; }
   QStringList rules() const { return rules_; }
   ComparedLines* lines() { return &lines_; }
   /// The rows as a table; an empty string where it was written, the fault otherwise.
@@ -102,7 +124,9 @@ private:
     QJsonObject result;    ///< empty until it has been compiled
     bool timed = false;
     bool refused = false; ///< the question itself was wrong: a rule or an Opt that does not exist
-    QString kept = {};    ///< prefix of the corpora of both
+    QString corpora = {}; ///< prefix of the corpora of both
+    QString kept = {};    ///< the name it is kept under
+    bool asked = true;    ///< to be compiled; a kept variant is when it is chosen
   };
   struct Run {
     std::shared_ptr<Variant> variant;
@@ -111,8 +135,13 @@ private:
   void ask(const QStringList& arguments, const QString& name);
   void next();
   void ended(int code, QProcess::ExitStatus status);
+  void compile(const std::shared_ptr<Variant>& variant);
   void show();
+  void arrange();
   void showLines();
+  void loadKept();
+  /// A number or a text; invalid where the row has none yet.
+  QVariant sortKey(const Variant& v) const;
   const Variant* chosen() const;
   QVariant textOf(const Variant& v, int role) const;
 
@@ -125,7 +154,9 @@ private:
   QTemporaryDir folder_;
   ComparedLines lines_;
   QStringList rules_;
-  QString problem_, program_;
+  QString problem_, program_, sort_,
+      wanted_; ///< wanted_: the kept variant to choose when its kernel is in front
+  bool descending_ = false;
   qlonglong scope_ = 0, rulesOf_ = 0;
   int current_ = 0;
 };

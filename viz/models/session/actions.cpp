@@ -79,6 +79,7 @@ constexpr Action kActions[] = {
     {"check", "Understand", "Is this rewrite right: evaluate before and after", "V"},
     {"check-all", "Understand", "First rewrite of the trace that changes a value", "Shift+V"},
     {"what-if", "Understand", "What if this rewrite were not made: the kernel compiled again", "Shift+W"},
+    {"by-hand", "Understand", "By hand from here: choose among all rules that match", "Shift+H"},
     {"compare-mark", "Understand", "Remember this state, to compare with", "X"},
     {"compare-now", "Understand", "Compare with the remembered state", "Shift+X"},
     {"replay", "Understand", "Two replays or traces: which kernels changed, and why", "Ctrl+Shift+D"},

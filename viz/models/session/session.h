@@ -203,6 +203,8 @@ Q_SIGNALS:
   void experimentAsked(const QString& path);
   /// The trace grew, or its recording has ended.
   void grown();
+  /// A link named a kept variant of what-if.
+  void variantAsked(const QString& name);
   /// Asks the canvas to show the node.
   void focusAsked(qlonglong node);
 

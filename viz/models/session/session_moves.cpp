@@ -1,4 +1,5 @@
 // Moving around in an open trace: passes, steps, nodes, tabs, links, and the actions of the keyboard.
+#include "replay/read/link.h"
 #include "replay/read/step_search.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/session.h"
@@ -304,7 +305,12 @@ bool Session::follow(const QString& link) {
   if (!trace()) return false;
   try {
     const ScopeId scope = scopeOf(*trace(), link, at_);
-    if (scope == 0 || trace()->knows(scope)) return go(placeOf(*trace(), link, at_));
+    if (scope == 0 || trace()->knows(scope)) {
+      const bool went = go(placeOf(*trace(), link, at_));
+      const std::string variant = Link::parse(link.trimmed().toStdString()).variant;
+      if (!variant.empty()) Q_EMIT variantAsked(QString::fromStdString(variant));
+      return went || !variant.empty();
+    }
     whenKnown(scope, 0, [this, link] { follow(link); });
     return true;
   } catch (const std::exception& e) {

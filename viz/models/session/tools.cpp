@@ -11,8 +11,8 @@ Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
       timeline_(session), linked_(session), llvm_(session), roofline_(session), whatIf_(session),
-      values_(session), rule_(session), story_(session), bisect_(session), candidates_(session),
-      editor_(session), replay_(session), experiment_(session), files_(session) {
+      hand_(session), values_(session), rule_(session), story_(session), bisect_(session),
+      candidates_(session), editor_(session), replay_(session), experiment_(session), files_(session) {
   // A page in front of the trace sees actions first.
   session_.setActionFilter(
       [this](const QString& action) { return experiment_.trigger(action) || replay_.trigger(action); });
@@ -26,6 +26,8 @@ Tools::Tools(Session& session, QObject* parent)
     if (playing()) play();
   });
   connect(&whatIf_, &WhatIfModel::asked, this, [this] { session_.setTab(QStringLiteral("whatif")); });
+  connect(&hand_, &HandModel::asked, this, [this] { session_.setTab(QStringLiteral("whatif")); });
+  connect(&hand_, &HandModel::variantAsked, &whatIf_, &WhatIfModel::byHand);
   connect(&clock_, &QTimer::timeout, this, [this] {
     if (session_.busy()) return; // one picture at a time, even a slow one
     if (session_.step() >= session_.stepCount()) return play();
@@ -94,6 +96,8 @@ bool Tools::trigger(const QString& action) {
     values_.setOn(!values_.on());
   } else if (is("what-if")) {
     whatIf_.withoutStep();
+  } else if (is("by-hand")) {
+    hand_.begin();
   } else if (is("compare-mark")) {
     compare_.remember();
   } else if (is("compare-now")) {

@@ -13,6 +13,7 @@
 #include "viz/models/graph/why.h"
 #include "viz/models/lab/bisect_model.h"
 #include "viz/models/lab/candidates_model.h"
+#include "viz/models/lab/hand_model.h"
 #include "viz/models/lab/roofline_model.h"
 #include "viz/models/lab/rule_model.h"
 #include "viz/models/lab/story_teller.h"
@@ -45,6 +46,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::LlvmPassesModel* llvm READ llvm CONSTANT)
   Q_PROPERTY(uopscope::RooflineModel* roofline READ roofline CONSTANT)
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
+  Q_PROPERTY(uopscope::HandModel* hand READ hand CONSTANT)
   Q_PROPERTY(uopscope::ValuesModel* values READ values CONSTANT)
   Q_PROPERTY(uopscope::RuleModel* rule READ rule CONSTANT)
   Q_PROPERTY(uopscope::StoryTeller* story READ story CONSTANT)
@@ -75,6 +77,7 @@ public:
   LlvmPassesModel* llvm() { return &llvm_; }
   RooflineModel* roofline() { return &roofline_; }
   WhatIfModel* whatIf() { return &whatIf_; }
+  HandModel* hand() { return &hand_; }
   ValuesModel* values() { return &values_; }
   RuleModel* rule() { return &rule_; }
   StoryTeller* story() { return &story_; }
@@ -110,6 +113,7 @@ private:
   LlvmPassesModel llvm_;
   RooflineModel roofline_;
   WhatIfModel whatIf_;
+  HandModel hand_;
   ValuesModel values_;
   RuleModel rule_;
   StoryTeller story_;
