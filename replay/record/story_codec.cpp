@@ -53,9 +53,11 @@ public:
   uint32_t known(uint64_t word) const { return word < numbers_.size() ? numbers_[word] : 0; }
   uint32_t add(uint64_t word) {
     if (numbers_.size() <= word) numbers_.resize(word + 1);
-    words_.push_back(word);
+    keep(word);
     return numbers_[word] = static_cast<uint32_t>(words_.size());
   }
+  /// Of a reader, which asks for words alone: a word of a file may be large, and costs no more for that.
+  void keep(uint64_t word) { words_.push_back(word); }
   uint64_t count() const { return words_.size(); }
   uint64_t word(uint64_t number) const {
     if (number < 1 || number > words_.size()) damagedBlock();
@@ -372,7 +374,7 @@ private:
     if (read == among.count() + 1) {
       const uint64_t word = in_.get(kWords);
       if (word >> 26) damagedBlock();
-      among.add(word);
+      among.keep(word);
     }
     return static_cast<uint32_t>(read);
   }

@@ -9,6 +9,8 @@
 #include "replay/record/columns.h"
 #include "replay/record/story_codec.h"
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,27 +54,34 @@ public:
 private:
   /// The place of a corpus's word in the list of this story; a word stands there when it is first used.
   uint64_t local(uint64_t word) {
-    if (word >= kMostWords) damagedBlock();
-    if (places_.size() <= word) places_.resize(word + 1);
-    if (places_[word].first != story_) {
+    if (place(word).story != story_) {
       addStrays();
-      if (places_[word].first != story_) add(word);
+      if (place(word).story != story_) add(word);
     }
-    return places_[word].second;
+    return place(word).number;
   }
   void addStrays() {
     for (; nextStray_ < strays_.size() && strays_[nextStray_].place == words_.size(); ++nextStray_)
       add(strays_[nextStray_].word);
   }
   void add(uint64_t word) {
-    if (word >= kMostWords) damagedBlock();
-    if (places_.size() <= word) places_.resize(word + 1);
-    places_[word] = {story_, words_.size()};
+    place(word) = {story_, words_.size()};
     words_.push_back(word);
   }
-  static constexpr uint64_t kMostWords = 1 << 26;
+  struct Place {
+    uint64_t story = 0, number = 0;
+  };
+  static constexpr uint64_t kMostWords = 1 << 26, kOfPage = 64;
+  /// In pages, since one large word of a file must not cost the memory of all smaller ones.
+  Place& place(uint64_t word) {
+    if (word >= kMostWords) damagedBlock();
+    if (pages_.size() <= word / kOfPage) pages_.resize(word / kOfPage + 1);
+    auto& page = pages_[word / kOfPage];
+    if (!page) page = std::make_unique<std::array<Place, kOfPage>>();
+    return (*page)[word % kOfPage];
+  }
   uint64_t story_ = 0;
-  std::vector<std::pair<uint64_t, uint64_t>> places_;
+  std::vector<std::unique_ptr<std::array<Place, kOfPage>>> pages_;
   std::vector<uint64_t> words_;
   std::vector<StrayWord> strays_;
   size_t nextStray_ = 0;

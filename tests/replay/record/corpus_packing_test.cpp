@@ -11,8 +11,10 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zstd.h>
 
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -42,6 +44,12 @@ std::vector<std::string> recordsOf(const std::vector<Compilation>& all) {
     records.push_back(storyRecord(c.story, words));
   }
   return records;
+}
+
+int64_t residentBytes() {
+  int64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 std::string joined(const std::vector<std::string_view>& records) {
@@ -234,4 +242,19 @@ TEST_CASE("a corpus of version 1 is read and added to") {
   REQUIRE(both.entries().size() == 2);
   checkSame(both.load(both.entries()[0]), all[0]);
   checkSame(both.load(both.entries()[1]), all[1]);
+}
+
+TEST_CASE("a large word of a packed story costs no more memory than a small one") {
+  // One node whose kind is the word 2**26 - 1, as a file may claim.
+  PackedStory story;
+  story.words = {"CONST\tdtypes.index\t1\t"};
+  putVarint(story.nodes, 0);
+  putVarint(story.nodes, 0);
+  story.root = 1;
+  const std::vector<uint64_t> words = {(uint64_t{1} << 26) - 1};
+  const std::string record = storyRecord(story, words);
+  const std::string packed = packStories(std::array{std::string_view(record)});
+  const int64_t before = residentBytes();
+  CHECK(unpackStories(packed, record.size()) == record);
+  CHECK(residentBytes() - before < 64 << 20);
 }
