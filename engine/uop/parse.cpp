@@ -324,7 +324,10 @@ private:
     auto* src = maybe(a, 2, "src");
     auto* arg = maybe(a, 3, "arg");
     std::vector<UOp> sources = src ? nodes(only<Tuple>(*src, "a tuple of nodes")) : std::vector<UOp>{};
-    return makeChecked(op, d, sources, arg ? argument(*arg, op) : Arg{});
+    const Arg given = arg ? argument(*arg, op) : Arg{};
+    if (!given && OpSet{Op::DEFINE_GLOBAL, Op::DEFINE_VAR}.has(op)) // a pattern may leave it open
+      c_.fail(fmt::format("an argument of {} expected", opName(op)));
+    return makeChecked(op, d, sources, given);
   }
   Value construct(const std::string& name) {
     Arguments a = arguments();

@@ -469,7 +469,7 @@ CREATE VIEW artifact AS
     SELECT group_concat(piece, '') FROM (SELECT piece FROM piece ORDER BY line, position)) AS text
   FROM text;
 
--- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel).
+-- Which instructions a line of a kernel's source, IR or assembly is made of: artifact (artifact.id), line (from 1), instruction (instruction.position in the same kernel). At most 262,144 pairs of a text, whatever a file claims.
 CREATE VIEW text_line AS
   SELECT text.id AS artifact, json_extract(pair.value, '$[0]') AS line, json_extract(pair.value, '$[1]') AS instruction
   FROM text, json_each((
@@ -489,10 +489,10 @@ CREATE VIEW text_line AS
     pair(line, instruction, lines, instructions, times) AS (
       SELECT coalesce(sum(lines * times) OVER before, 0) + lines, coalesce(sum(instructions * times) OVER before, 0) + instructions - 1, lines, instructions, times FROM run
         WINDOW before AS (ORDER BY item ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-      UNION ALL SELECT line + lines, instruction + instructions, lines, instructions, times - 1 FROM pair WHERE times > 1)
+      UNION ALL SELECT line + lines, instruction + instructions, lines, instructions, times - 1 FROM pair WHERE times > 1 LIMIT 262144)
     SELECT json_group_array(json_array(line, instruction)) FROM pair)) AS pair WHERE text.lines IS NOT NULL;
 
--- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id).
+-- Linear programs, an instruction a row: kernel (scope.id), position (from 0), node (node.id). At most 262,144 of a kernel, whatever a file claims.
 CREATE VIEW instruction AS
   SELECT program.kernel, item.key AS position, item.value AS node
   FROM program, json_each((
@@ -508,7 +508,7 @@ CREATE VIEW instruction AS
       SELECT item, max(iif(position, NULL, iif(number & 2, -(number >> 2) - 1, number >> 2))), 1 + coalesce(max(iif(position, number >> 1, NULL)), 0)
       FROM walk WHERE scale = 0 GROUP BY item),
     single(item, k, difference, times) AS (
-      SELECT item, 0, difference, times FROM run UNION ALL SELECT item, k + 1, difference, times - 1 FROM single WHERE times > 1)
+      SELECT item, 0, difference, times FROM run UNION ALL SELECT item, k + 1, difference, times - 1 FROM single WHERE times > 1 LIMIT 262144)
     SELECT json_group_array(node) FROM (SELECT sum(difference) OVER (ORDER BY item, k) AS node FROM single ORDER BY item, k))) AS item;
 
 -- Every byte once, in order: instr(all_of, b) - 1 is the number of a byte.

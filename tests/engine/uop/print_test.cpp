@@ -100,10 +100,11 @@ TEST_CASE_FIXTURE(Fixture, "long chains and heavy sharing print in linear time")
 }
 
 TEST_CASE_FIXTURE(Fixture, "text that is no graph is refused with its line") {
-  for (const char* text : {"", "x", "c0 = ", "c0 = UOp.range(4, 0", "c0 = UOp(Ops.NOSUCH, dtypes.int)",
-                           "c0 = 3", "c0 = c1", "c0 = UOp.const(dtypes.int, 'x')",
-                           "c0 = UOp.const(dtypes.nosuch, 1)", "c0 = UOp.const(dtypes.int, 1) +",
-                           "c0 = UOp.const(dtypes.int, 99999999999999999999)", "c0 = UOp.frobnicate(1)"})
+  for (const char* text :
+       {"", "x", "c0 = ", "c0 = UOp.range(4, 0", "c0 = UOp(Ops.NOSUCH, dtypes.int)", "c0 = 3", "c0 = c1",
+        "c0 = UOp.const(dtypes.int, 'x')", "c0 = UOp.const(dtypes.nosuch, 1)",
+        "c0 = UOp.const(dtypes.int, 1) +", "c0 = UOp.const(dtypes.int, 99999999999999999999)",
+        "c0 = UOp.frobnicate(1)", "c0 = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(8), (),)"})
     CHECK_THROWS_AS_MESSAGE(parseUOp(text), Error, text);
   CHECK_THROWS_WITH_AS(parseUOp("c0 = UOp.const(dtypes.int, 1)\nc1 = c0 + nothing"),
                        doctest::Contains("line 2"), Error);

@@ -30,7 +30,7 @@ void readStory(std::string_view bytes) {
   for (uint64_t word : words) packed.words.push_back("w" + std::to_string(word));
   Story story(std::move(packed));
   for (const StoryEvent& e : story.events()) {
-    story.word(e.word);
+    if (e.kind != StoryEvent::PassEnd) story.word(e.word); // which has none
     if (e.kind == StoryEvent::Step) story.expression(e.before, 4), story.expression(e.after, 4);
   }
 }

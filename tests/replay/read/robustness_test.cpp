@@ -313,6 +313,19 @@ TEST_CASE("scopes nested without end are refused, tables may have any name, bloc
   CHECK_FALSE(readAll(named.path));
 }
 
+TEST_CASE("runs of instructions that a file says are endless end") {
+  TempTrace file;
+  makeTrace(file.path);
+  // One instruction, said to come 2**50 times.
+  change(file.path, "UPDATE program SET nodes = X'01808080808080808002'");
+  Trace trace(file.path);
+  CHECK(std::get<int64_t>(query(trace, "SELECT count(*) FROM instruction", 1).rows[0][0]) == 262144);
+  // The first line and instruction, and so many of the next ones.
+  change(file.path, "UPDATE text SET lines = X'11808080808080808002'");
+  Trace lines(file.path);
+  CHECK(std::get<int64_t>(query(lines, "SELECT count(*) FROM text_line", 1).rows[0][0]) == 262144);
+}
+
 TEST_CASE("links name states and say what is wrong with them") {
   TempTrace file;
   makeTrace(file.path);
