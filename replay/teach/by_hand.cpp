@@ -179,7 +179,7 @@ void HandGraph::choose(const std::string& name) {
                                    s.chosen.empty() ? "at that step" : "after " + s.chosen.back().name()));
   }
   PoolScope scope(*s.pool);
-  const HandMatch match = *found;
+  const HandMatch& match = *found;
   s.last = s.graph;
   s.images.clear();
   s.graph =

@@ -70,7 +70,6 @@ TEST_CASE("by hand: with nothing chosen, the compiler makes the same code from e
     for (const PassInfo& p : trace.passes(kernel)) {
       if (p.depth > 0) continue;
       for (const int64_t step : std::set<int64_t>{0, p.steps / 2, p.steps}) {
-        std::string why;
         try {
           Variant v = HandGraph(trace, {p.id, step}).variant();
           v.name = p.name + " " + std::to_string(step) + " of " + std::to_string(p.steps);
