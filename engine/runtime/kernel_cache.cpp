@@ -215,7 +215,10 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   if (wantsSearch(ast, device)) {
     PoolScope pool(searched);
     UOp plain = searched.import(ast);
-    ast = withOpts(plain, searchOpts(ast, device, static_cast<int>(vars::beam.value())));
+    {
+      ObservedPhase phase("search");
+      ast = withOpts(plain, searchOpts(ast, device, static_cast<int>(vars::beam.value())));
+    }
     static const PatternMatcher takeOpts({kSearched});
     because([&] { return fmt::format("BEAM={} found these options", vars::beam.value()); });
     ast = replaceNodes(plain, {{plain, ast}}, takeOpts, "BEAM");

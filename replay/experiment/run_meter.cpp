@@ -28,23 +28,11 @@ void RunMeter::onScopeEnd() {
   if (scope.kind == ScopeKind::Kernel) ++shared_->kernels;
 }
 
-void RunMeter::onPassBegin(const PassBegin& begin) {
-  searches_.push_back(begin.name == "BEAM" ? nowNs() : 0);
-}
-
-void RunMeter::onPassEnd(const PassEnd&) {
-  if (searches_.empty()) return;
-  const int64_t start = searches_.back();
-  searches_.pop_back();
-  if (!start) return;
-  std::lock_guard lock(shared_->mutex);
-  shared_->searchNs += nowNs() - start;
-}
-
 void RunMeter::onPhase(const Phase& phase) {
-  if (phase.name != "lower" && phase.name != "render" && phase.name != "compile") return;
+  const bool compiles = phase.name == "lower" || phase.name == "render" || phase.name == "compile";
+  if (!compiles && phase.name != "search") return;
   std::lock_guard lock(shared_->mutex);
-  shared_->compileNs += phase.durationNs;
+  (compiles ? shared_->compileNs : shared_->searchNs) += phase.durationNs;
 }
 
 void RunMeter::onArtifact(const Artifact& artifact) {

@@ -37,8 +37,6 @@ public:
   bool wantsRewrites() const override { return false; }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;
-  void onPassBegin(const PassBegin& begin) override;
-  void onPassEnd(const PassEnd&) override;
   void onPhase(const Phase& phase) override;
   void onArtifact(const Artifact& artifact) override;
   void onLaunch(const Launch& launch) override;
@@ -57,8 +55,7 @@ private:
     int64_t startNs;
   };
   std::shared_ptr<Shared> shared_;
-  std::vector<Open> scopes_;      ///< open scopes of this thread
-  std::vector<int64_t> searches_; ///< begin of each open pass called BEAM, 0 for any other pass
+  std::vector<Open> scopes_; ///< open scopes of this thread
 };
 
 } // namespace uopscope

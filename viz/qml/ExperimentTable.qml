@@ -14,9 +14,9 @@ Rectangle {
     readonly property bool tight: width < Theme.px(600) ///< the change tells the verdict by its sign and colour
     // Widths of the columns: numbers have fixed ones, the plot takes what names of usual length leave.
     readonly property real gap: Theme.px(10)
-    readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(150), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs && !tight ? Theme.px(104) : 0 })
+    readonly property var wide: ({ median: Theme.px(80), interval: pairs ? 0 : Theme.px(164), mean: pairs || narrow ? 0 : Theme.px(80), deviation: pairs || narrow ? 0 : Theme.px(80), failed: pairs || narrow ? 0 : Theme.px(48), after: pairs ? Theme.px(80) : 0, change: pairs ? Theme.px(62) : 0, p: pairs && !narrow ? Theme.px(62) : 0, verdict: pairs && !tight ? Theme.px(104) : 0 })
     readonly property real taken: { let sum = Theme.px(32) + gap; for (const name in wide) if (wide[name] > 0) sum += wide[name] + gap; return sum; }
-    readonly property real plotWidth: Math.max(Theme.px(100), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 150 : 210 : narrow ? 152 : 170)))
+    readonly property real plotWidth: Math.max(Theme.px(100), Math.min(width * 0.5, width - taken - Theme.px(pairs ? narrow ? 150 : 210 : narrow ? 152 : 218)))
     readonly property real nameWidth: Math.max(Theme.px(50), width - taken - plotWidth)
     function focusRows() { rows.forceActiveFocus(); }
     function search() { field.forceActiveFocus(); field.selectAll(); }
@@ -148,13 +148,13 @@ Rectangle {
                 at: index
                 label: pane.pairs ? name + ", " + median + ", " + after + ", " + change + ", " + verdict : name + ", " + median + ", " + interval
                 width: rows.width
-                height: pane.pairs ? Theme.px(44) : Theme.px(32)
+                height: pane.pairs || pane.narrow ? Theme.px(44) : Theme.px(36)
                 Rectangle { visible: row.chosen; width: Theme.px(3); height: parent.height; color: Theme.accent }
                 Row {
                     x: Theme.px(14)
                     height: parent.height
                     spacing: pane.gap
-                    ULabel { width: pane.nameWidth; height: parent.height; text: row.name; elide: pane.pairs ? Text.ElideRight : Text.ElideMiddle; wrapMode: pane.pairs ? Text.Wrap : Text.NoWrap; maximumLineCount: pane.pairs ? 2 : 1; font.pixelSize: pane.pairs && pane.narrow ? Theme.small : Theme.body; font.weight: row.chosen ? Font.DemiBold : Font.Normal }
+                    ULabel { width: pane.nameWidth; height: parent.height; text: row.name; elide: Text.ElideRight; wrapMode: Text.Wrap; maximumLineCount: 2; font.pixelSize: pane.narrow ? Theme.small : Theme.body; font.weight: row.chosen ? Font.DemiBold : Font.Normal }
                     Cell { width: pane.wide.median; text: row.median }
                     Cell { width: pane.wide.interval; text: row.interval }
                     Cell { width: pane.wide.mean; text: row.mean }

@@ -124,3 +124,26 @@ TEST_CASE("bench: wrong words are refused with what is right") {
   CHECK(call(f, {"bench", "show", script}).code == 2);
 }
 #endif
+
+TEST_CASE("bench: the time of a search is that of the search, and none once it is kept") {
+  Folder f;
+  const std::string script =
+      f.file("s.py", "from tinygrad import Tensor\n"
+                     "x = Tensor.arange(64 * 64).reshape(64, 64).float().contiguous().realize()\n"
+                     "print((x @ x).sum().item())\n");
+  const std::string made = f.file("m.uopbench");
+  const Result r =
+      call(f, {"bench", script, "--beam", "2", "--set", "IGNORE_BEAM_CACHE=1,0", "--repeat", "1", "-o", made},
+           "CCACHE=1 XDG_CACHE_HOME=" + shell(f.file("cache")));
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  for (const Json& cell : partOf(call(f, {"bench", "show", made, "--json"}), "cells")) {
+    const bool again = cell["settings"]["IGNORE_BEAM_CACHE"] == "1";
+    const double search = cell["search"]["median"], wall = cell["wall"]["median"];
+    CAPTURE(search);
+    if (again)
+      CHECK(search > 20e6); // dozens of candidates are compiled and timed
+    else
+      CHECK(search < 20e6);
+    CHECK(search < wall);
+  }
+}
