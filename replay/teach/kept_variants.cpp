@@ -51,9 +51,12 @@ KeptVariants::KeptVariants(const std::string& trace) : file_(fileFor(trace)) {
 
 void KeptVariants::read() {
   all_.clear();
+  isForeign_ = false;
   std::error_code none;
   const auto size = fs::file_size(file_, none);
-  if (none || size > kMostBytes) return;
+  if (none) return;
+  isForeign_ = true; // until all of it is understood
+  if (size > kMostBytes) return;
   std::ifstream in(file_);
   const Json list = Json::parse(in, nullptr, false);
   if (!list.is_array()) return;
@@ -61,9 +64,15 @@ void KeptVariants::read() {
     if (auto v = variantOf(j); v && all_.size() < kMostVariants &&
                                std::ranges::find(all_, v->name, &KeptVariant::name) == all_.end())
       all_.push_back(std::move(*v));
+  isForeign_ = all_.size() != list.size();
 }
 
 void KeptVariants::write() const {
+  if (isForeign_)
+    throw Error(ErrorKind::File,
+                fmt::format("{} holds what this uopscope did not write, and is left as it is; move it "
+                            "away to keep variants",
+                            file_));
   Json list = Json::array();
   for (const KeptVariant& v : all_)
     list.push_back(Json{{"name", v.name}, {"kernel", v.kernel}, {"arguments", v.arguments}});

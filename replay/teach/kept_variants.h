@@ -6,7 +6,8 @@
 //   const KeptVariant& v = kept.find("wide tiles");             // Error(Key) names those there are
 //
 // Every change reads the file again first, since a window and a command line may both change it, and is written at once,
-// as a whole. The file is untrusted: lines that are no variants are left out. Errors: Error(File) where it cannot be written.
+// as a whole. The file is untrusted: what is no variant is left out, and a file that holds such things is not written over.
+// Errors: Error(File) where it cannot be written.
 #pragma once
 #include "replay/read/trace.h"
 
@@ -36,6 +37,7 @@ private:
   void read();
   void write() const;
   std::string file_;
+  bool isForeign_ = false; ///< the file holds more than was understood: it is not written over
   std::vector<KeptVariant> all_;
 };
 

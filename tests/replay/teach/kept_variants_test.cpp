@@ -58,8 +58,13 @@ TEST_CASE("kept variants: what is no name or no variant is refused, and left out
   const KeptVariants read(at.path);
   REQUIRE(read.all().size() == 1);
   CHECK(read.find("good").kernel == 3);
+  // What was not understood is somebody's: nothing is written over it.
+  CHECK_THROWS_WITH_AS(KeptVariants(at.path).forget("good"), doctest::Contains("did not write"), Error);
   std::ofstream(KeptVariants::fileFor(at.path)) << "[{\"name\": ";
   CHECK(KeptVariants(at.path).all().empty());
+  CHECK_THROWS_WITH_AS(KeptVariants(at.path).keep({"a", 3, {"--opts", "none"}}),
+                       doctest::Contains("left as it is"), Error);
+  CHECK(std::filesystem::file_size(KeptVariants::fileFor(at.path)) == 10);
   CHECK(Link::parse("kernel=3&variant=wide+tiles").variant == "wide tiles");
   CHECK(Link::parse(Link::parse("kernel=3&variant=a%26b").str()).variant == "a&b");
   CHECK_THROWS_AS(KeptVariants("/nowhere/x.uoptrace").keep({"a", 3, {"--opts", "none"}}), Error);
