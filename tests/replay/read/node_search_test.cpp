@@ -12,15 +12,25 @@
 using namespace uopscope;
 using namespace uopscope::test;
 
-TEST_CASE("the place of a node is a graph that holds it") {
-  TempTrace file;
-  recordTo(file.path, [] {
+namespace {
+/// A kernel of two passes in a trace, with a text for each of `lines`.
+void recordTwoPasses(const std::string& path, const std::vector<std::string>& lines = {}) {
+  recordTo(path, [&] {
     Pool pool;
     PoolScope scope(pool);
     UOp root = randomGraph(7, 80);
     ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
     graphRewrite(graphRewrite(root, shrinking(), {.name = "up"}), nesting(), {.name = "nest"});
+    for (const std::string& line : lines)
+      Observer::current()->onArtifact(
+          {.kind = "source", .text = "void r_4() {\n  a[1] = 2; // " + line + "\n}\n"});
   });
+}
+} // namespace
+
+TEST_CASE("the place of a node is a graph that holds it") {
+  TempTrace file;
+  recordTwoPasses(file.path);
   Trace trace(file.path);
   int found = 0;
   const NodeId count = trace.nodes().count();
@@ -40,16 +50,7 @@ TEST_CASE("the place of a node is a graph that holds it") {
 
 TEST_CASE("a reading that was stopped anywhere is done again, and nothing is called damaged") {
   TempTrace file;
-  recordTo(file.path, [] {
-    Pool pool;
-    PoolScope scope(pool);
-    UOp root = randomGraph(7, 80);
-    ObservedScope kernel({ScopeKind::Kernel, "r_4", {"model.py", 3}, root});
-    graphRewrite(graphRewrite(root, shrinking(), {.name = "up"}), nesting(), {.name = "nest"});
-    for (const char* line : {"one", "two"})
-      Observer::current()->onArtifact(
-          {.kind = "source", .text = std::string("void r_4() {\n  a[1] = 2; // ") + line + "\n}\n"});
-  });
+  recordTwoPasses(file.path, {"one", "two"});
   const auto all = [](Trace& trace) {
     std::string out;
     for (const ScopeInfo& scope : trace.scopes())
