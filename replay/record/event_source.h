@@ -24,7 +24,7 @@ struct RecordingProgress {
   std::atomic<uint64_t> rowsWritten{0};
   std::atomic<uint64_t> observingTicks{
       0}; ///< time that recording took on the compiling threads, as far as added up
-  std::atomic<bool> began{false}, diskFull{false};
+  std::atomic<bool> diskFull{false};
 };
 
 class ForkedSource;

@@ -55,7 +55,7 @@ uint32_t RuleBook::matcherOf(std::vector<uint32_t> rules) {
   return it->second;
 }
 
-std::vector<uint32_t> RuleBook::rulesOf(uint32_t matcher) {
+const std::vector<uint32_t>& RuleBook::rulesOf(uint32_t matcher) {
   std::lock_guard lock(mutex_);
   return matchers_.at(matcher - 1);
 }

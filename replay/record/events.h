@@ -100,7 +100,7 @@ public:
   RuleText text(uint32_t index);
   /// The number of a list of rules, from 1; equal lists have one number.
   uint32_t matcherOf(std::vector<uint32_t> rules);
-  std::vector<uint32_t> rulesOf(uint32_t matcher);
+  const std::vector<uint32_t>& rulesOf(uint32_t matcher); ///< a list never changes
 
 private:
   struct Spare;

@@ -129,31 +129,46 @@ void MatchSums::add(const MatchSums& other) {
   }
 }
 
-void MatchSums::forEach(RuleBook& book,
-                        const std::function<void(uint32_t rule, Op op, const MatchCell&)>& use) const {
+/// The cells of all rules that nodes of the operation reached, in order of their places.
+void MatchSums::OfOp::spellOut(size_t rules, std::vector<MatchCell>& out) const {
   constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
                  kApplied = static_cast<size_t>(Outcome::Applied);
-  for (const OfOp& of : ofOp_) {
-    const std::vector<uint32_t> rules = book.rulesOf(of.list);
-    uint64_t reached = of.nodes; // nodes that no earlier rule rewrote or stopped
-    auto next = of.cells.begin();
-    for (uint32_t place = 0; place < rules.size() && reached; ++place) {
-      MatchCell cell;
-      uint64_t total = 0, ended = 0;
-      if (next != of.cells.end() && next->place == place) {
-        cell = next->sum;
-        for (uint64_t n : cell.count) total += n;
-        ended = cell.count[kApplied] + next->stopped;
-        total += next->stopped;
-        const bool noOutcome = reached == next->stopped;
-        ++next;
-        if (noOutcome) break;
-      }
-      cell.count[kEarly] = reached - total;
-      use(rules[place], of.op, cell);
-      reached -= ended;
+  out.clear();
+  uint64_t reached = nodes; // nodes that no earlier rule rewrote or stopped
+  auto next = cells.begin();
+  for (uint32_t place = 0; place < rules && reached; ++place) {
+    uint64_t total = 0, ended = 0;
+    MatchCell& cell = out.emplace_back();
+    if (next != cells.end() && next->place == place) {
+      if (reached == next->stopped) return out.pop_back(); // it had no outcome
+      cell = next->sum;
+      for (uint64_t n : cell.count) total += n;
+      ended = cell.count[kApplied] + next->stopped;
+      total += next->stopped;
+      ++next;
     }
+    cell.count[kEarly] = reached - total;
+    reached -= ended;
   }
+}
+
+void MatchSums::forEachList(RuleBook& book, const UseList& use) const {
+  std::vector<const OfOp*> order;
+  for (const OfOp& of : ofOp_) order.push_back(&of);
+  std::ranges::stable_sort(order, {}, [](const OfOp* of) { return of->op; });
+  std::vector<MatchCell> cells;
+  for (const OfOp* of : order) {
+    of->spellOut(book.rulesOf(of->list).size(), cells);
+    use(of->list, of->op, cells);
+  }
+}
+
+void MatchSums::forEach(RuleBook& book,
+                        const std::function<void(uint32_t, Op, const MatchCell&)>& use) const {
+  forEachList(book, [&](uint32_t list, Op op, std::span<const MatchCell> cells) {
+    const std::vector<uint32_t>& rules = book.rulesOf(list);
+    for (size_t place = 0; place < cells.size(); ++place) use(rules[place], op, cells[place]);
+  });
 }
 
 } // namespace uopscope

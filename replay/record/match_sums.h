@@ -22,6 +22,10 @@ public:
   bool empty() const { return ofOp_.empty(); }
   /// Calls `use` for every rule that was tried on an operation. `rule` is an index into the book.
   void forEach(RuleBook& book, const std::function<void(uint32_t rule, Op op, const MatchCell&)>& use) const;
+  /// The same by lists of rules, in order of operations: `cells[k]` belongs to the k-th rule of the list. Rules at its
+  /// end that no node reached have no cell.
+  using UseList = std::function<void(uint32_t list, Op op, std::span<const MatchCell> cells)>;
+  void forEachList(RuleBook& book, const UseList& use) const;
 
 private:
   struct Cell {
@@ -35,6 +39,7 @@ private:
     uint64_t nodes = 0;
     std::vector<Cell> cells{}; ///< in order of their places
     Cell& at(uint32_t place);
+    void spellOut(size_t rules, std::vector<MatchCell>& out) const;
   };
   OfOp& of(uint32_t list, Op op);
 

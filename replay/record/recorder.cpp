@@ -69,19 +69,15 @@ constinit Recorder* ForkWatch::first_ = nullptr;
 Recorder::Recorder(RecorderOptions options)
     : EventSource(options.tier, ruleBook_, progressOf(options, ownProgress_), options.alsoCounts),
       path_(options.path), options_(std::move(options)) {
-  writer_ = std::make_unique<TraceWriter>(path_, options_.tier, ruleBook_, nowNs());
-  for (const auto& [key, value] : options_.meta) writer_->setMeta(key, value);
-  writer_->setMeta("settings", *settingsAtBegin_);
-  for (const std::string& file : options_.files) writer_->addFileText(file);
-  writer_->commit();
+  Database db = Database::create(path_);
   queue_.push_back(std::make_unique<Chunk>());
   current_ = queue_.back().get();
-  progress_.began = true;
   // Signals belong to the thread that runs the script.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { write(); });
+  thread_ = std::thread(
+      [this, startNs = nowNs(), file = std::move(db)]() mutable { write(std::move(file), startNs); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ForkWatch::add(this);
 }
@@ -208,7 +204,7 @@ void Recorder::restWhileForking() {
   resting_ = false;
 }
 
-bool Recorder::consumeSome(TraceWriter& writer) {
+bool Recorder::consumeSome() {
   Chunk* chunk;
   {
     std::lock_guard lock(mutex_);
@@ -220,7 +216,7 @@ bool Recorder::consumeSome(TraceWriter& writer) {
     Event& e = chunk->events[consumed_];
     if (failure_.empty()) {
       try {
-        writer.consume(e);
+        writer_->consume(e);
       } catch (const Error& error) {
         fail(error.what());
       }
@@ -239,8 +235,10 @@ bool Recorder::consumeSome(TraceWriter& writer) {
     consumed_ = 0;
     space_.notify_one();
   }
-  progress_.steps.store(static_cast<uint64_t>(writer.steps()), std::memory_order_relaxed);
-  progress_.rowsWritten.store(writer.rows(), std::memory_order_relaxed);
+  if (writer_) {
+    progress_.steps.store(static_cast<uint64_t>(writer_->steps()), std::memory_order_relaxed);
+    progress_.rowsWritten.store(writer_->rows(), std::memory_order_relaxed);
+  }
   return any;
 }
 
@@ -250,8 +248,9 @@ void Recorder::fail(const std::string& message) {
     failure_ = message;
   }
   progress_.diskFull = true;
-  writer_->abandon();
   fmt::print(stderr, "uopscope: recording stopped, the script goes on: {}\n", message);
+  if (!writer_) return; // not even the tables had room
+  writer_->abandon();
   try {
     writer_->setMeta("status", traceStatus::kFull);
     writer_->setMeta("message", message);
@@ -261,17 +260,22 @@ void Recorder::fail(const std::string& message) {
   }
 }
 
-void Recorder::writeLaterMeta() {
-  if (!options_.laterMeta) return;
+void Recorder::begin(Database db, int64_t startNs) {
   try {
+    writer_ = std::make_unique<TraceWriter>(std::move(db), options_.tier, ruleBook_, startNs);
+    for (const auto& [key, value] : options_.meta) writer_->setMeta(key, value);
+    writer_->setMeta("settings", *settingsAtBegin_);
+    for (const std::string& file : options_.files) writer_->addFileText(file);
+    writer_->commit();
+    if (!options_.laterMeta) return;
     for (const auto& [key, value] : options_.laterMeta()) writer_->setMeta(key, value);
   } catch (const Error& error) {
     fail(error.what());
   }
 }
 
-void Recorder::write() {
-  writeLaterMeta();
+void Recorder::write(Database db, int64_t startNs) {
+  begin(std::move(db), startNs);
   int64_t lastCommit = nowNs();
   auto commit = [&] {
     lastCommit = nowNs();
@@ -292,7 +296,7 @@ void Recorder::write() {
       stopping = stop_;
       commitWanted = std::exchange(commitWanted_, false);
     }
-    while (consumeSome(*writer_)) {
+    while (consumeSome()) {
       if (nowNs() - lastCommit > kCommitNs) commit();
       restWhileForking();
     }

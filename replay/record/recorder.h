@@ -16,6 +16,7 @@
 // writer thread).
 #pragma once
 #include "replay/record/event_source.h"
+#include "replay/schema/database.h"
 
 #include <condition_variable>
 #include <functional>
@@ -67,9 +68,9 @@ protected:
   void keptPool(size_t bytes) override;
 
 private:
-  void write();
-  void writeLaterMeta();
-  bool consumeSome(TraceWriter& writer);
+  void write(Database db, int64_t startNs);
+  void begin(Database db, int64_t startNs); ///< makes the tables, a hundredth of a second of SQLite
+  bool consumeSome();
   void fail(const std::string& message);
   void waitForWriter(bool commit);
   void noteCosts();
@@ -87,7 +88,8 @@ private:
   RecordingProgress ownProgress_;
   std::string path_;
   RecorderOptions options_;
-  std::unique_ptr<TraceWriter> writer_;
+  std::unique_ptr<TraceWriter>
+      writer_; ///< of the writer's thread; null if not even the tables could be written
   Chunk* current_ = nullptr;
   uint32_t used_ = 0;
 

@@ -30,8 +30,8 @@ std::string_view passOutcomeName(int outcome) {
 }
 } // namespace
 
-TraceWriter::TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs)
-    : db_(Database::create(path)), tier_(tier), book_(book), startNs_(startNs) {
+TraceWriter::TraceWriter(Database db, Tier tier, RuleBook& book, int64_t startNs)
+    : db_(std::move(db)), tier_(tier), book_(book), startNs_(startNs) {
   db_.execute("PRAGMA page_size = 512");
   db_.execute("PRAGMA synchronous = OFF"); // first: the change of the journal would wait for the disk
   db_.execute("PRAGMA journal_mode = WAL");
@@ -117,20 +117,18 @@ void TraceWriter::setMeta(const std::string& key, std::string_view value) {
 }
 
 int64_t TraceWriter::string(std::string_view text) {
-  auto it = strings_.find(text);
-  if (it != strings_.end()) return it->second;
-  auto id = static_cast<int64_t>(strings_.size()) + 1;
-  strings_.emplace(text, id);
+  auto [it, fresh] = strings_.try_emplace(std::string(text), static_cast<int64_t>(strings_.size()) + 1);
+  const int64_t id = it->second;
+  if (!fresh) return id;
   insertString_.bind(1, id).bind(2, text).run();
   return id;
 }
 
 int64_t TraceWriter::file(std::string_view path) {
   if (path.empty()) return 0;
-  auto it = files_.find(path);
-  if (it != files_.end()) return it->second;
-  auto id = static_cast<int64_t>(files_.size()) + 1;
-  files_.emplace(path, id);
+  auto [it, fresh] = files_.try_emplace(std::string(path), static_cast<int64_t>(files_.size()) + 1);
+  const int64_t id = it->second;
+  if (!fresh) return id;
   insertFile_.bind(1, id).bind(2, path).bindNull(3);
   if (path.ends_with(".py"))
     if (std::ifstream in{std::string(path), std::ios::binary}) {
@@ -405,10 +403,24 @@ void TraceWriter::counts(const Payload& payload) {
   if (tier_ == Tier::Stats) passes_.back().steps += static_cast<int64_t>(matches);
 }
 
+const TraceWriter::RuleList& TraceWriter::ruleList(uint32_t list, size_t reached) {
+  RuleList& known = ruleLists_[list];
+  if (known.ids.size() >= reached) return known;
+  const std::vector<uint32_t>& rules = book_.rulesOf(list);
+  while (known.ids.size() < reached) {
+    known.byId.push_back(static_cast<uint32_t>(known.ids.size()));
+    known.ids.push_back(static_cast<uint32_t>(rule(rules[known.ids.size()])));
+  }
+  std::ranges::sort(known.byId, {}, [&](uint32_t place) { return known.ids[place]; });
+  return known;
+}
+
 MatchCounts TraceWriter::named(const MatchSums& sums) {
   MatchCounts counts;
-  sums.forEach(book_, [&](uint32_t index, Op op, const MatchCell& cell) {
-    counts.add(static_cast<uint32_t>(rule(index)), static_cast<uint32_t>(op), cell);
+  sums.forEachList(book_, [&](uint32_t list, Op op, std::span<const MatchCell> cells) {
+    const RuleList& known = ruleList(list, cells.size());
+    for (uint32_t place : known.byId) // sums in their final order need not be sorted
+      if (place < cells.size()) counts.add(known.ids[place], static_cast<uint32_t>(op), cells[place]);
   });
   return counts;
 }

@@ -21,8 +21,8 @@ namespace uopscope {
 
 class TraceWriter {
 public:
-  /// Creates the file. All times count from `startNs`.
-  TraceWriter(const std::string& path, Tier tier, RuleBook& book, int64_t startNs);
+  /// Makes the tables in a new file. All times count from `startNs`.
+  TraceWriter(Database db, Tier tier, RuleBook& book, int64_t startNs);
 
   void setMeta(const std::string& key, std::string_view value);
   /// Stores a file's text, if it can be read.
@@ -76,6 +76,11 @@ private:
   int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
   void writeCounts();
+  /// The ids in the trace of the first rules of a list, and their places in order of the ids.
+  struct RuleList {
+    std::vector<uint32_t> ids, byId;
+  };
+  const RuleList& ruleList(uint32_t list, size_t reached);
   MatchCounts named(const MatchSums& sums); ///< by the rules' ids in the trace
   void writeDecisions();
   int64_t currentScope() const { return scopes_.empty() ? 0 : scopes_.back().id; }
@@ -92,8 +97,9 @@ private:
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_,
       insertCalls_, setMeta_, insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_,
       insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
-  std::map<std::string, int64_t, std::less<>> strings_, files_;
-  std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
+  std::unordered_map<std::string, int64_t> strings_, files_;
+  std::vector<int64_t> rules_, matchers_; ///< by index in the RuleBook
+  std::unordered_map<uint32_t, RuleList> ruleLists_;
   std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
   std::unordered_map<uint64_t, int64_t> buffers_;  ///< living buffers: id in the engine -> id in the trace
   int64_t nextMatcher_ = 1, nextBuffer_ = 1, nextArtifact_ = 1, nextRule_ = 1, nextScope_ = 1, nextPass_ = 1,

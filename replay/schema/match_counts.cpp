@@ -79,7 +79,7 @@ std::vector<uint8_t> MatchCounts::encodeTimes(int64_t unit) const {
     std::array<uint64_t, kMatchOutcomes> values;
     bool any = false;
     for (size_t k = 0; k < kMatchOutcomes; ++k) {
-      values[k] = static_cast<uint64_t>((std::max<int64_t>(s.cell.ns[k], 0) + unit / 2) / unit);
+      values[k] = s.cell.ns[k] <= 0 ? 0 : static_cast<uint64_t>((s.cell.ns[k] + unit / 2) / unit);
       any |= values[k] != 0;
     }
     ++index;
