@@ -95,6 +95,8 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     for (auto& [at, label] : labels) label = number++;
     print(fmt::format("{}:", std::string_view(name->data(), name->size())));
     std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream.SetBufferSize(256); // the printer writes an operand in pieces of a few letters
     for (const Decoded& d : decoded) {
       if (auto it = labels.find(d.at); it != labels.end()) print(fmt::format(".L{}:", it->second));
       if (!d.valid) {
@@ -102,8 +104,8 @@ std::string disassembleObject(std::string_view object, const std::string& triple
         continue;
       }
       text.clear();
-      llvm::raw_string_ostream stream(text);
       printer->printInst(&d.inst, d.at, "", *subtarget, stream);
+      stream.flush();
       if (auto to = targetOf(d.inst, d.at, d.length)) {
         size_t operand = text.find_last_of(" \t");
         if (operand != std::string::npos)

@@ -1,3 +1,5 @@
+// A pipeline of our own instead of O2: a kernel is one function of nested loops without calls, recursion or globals, and
+// O2 spends half its time on what such a function never has. docs/design/performance.md compares the code of both.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/llvm_pipeline.h"
 
@@ -19,6 +21,27 @@
 namespace uopscope {
 
 namespace {
+
+/// The passes in order, without slp-vectorizer: LLVM 19 miscompiles sums of comparisons with it. Named as `opt -passes=`
+/// takes them. Those that look like repetitions were left out one by one, and came
+/// back where the code of some kernel grew.
+constexpr const char* kStages[] = {
+    // Values: register arrays, common subexpressions, branches that other branches decide.
+    "sroa<modify-cfg>", "early-cse<memssa>", "simplifycfg", "instcombine<no-verify-fixpoint>",
+    "jump-threading", "correlated-propagation", "simplifycfg", "instcombine<no-verify-fixpoint>",
+    "reassociate",
+    // Loops: invariants move out, short ones are written out, and their arrays become values.
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch<no-nontrivial;"
+    "trivial>)",
+    "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)", "sroa<modify-cfg>", "vector-combine", "gvn",
+    "jump-threading", "correlated-propagation",
+    // Lanes and unrolling, and what they leave behind.
+    "loop-vectorize", "instcombine<no-verify-fixpoint>", "vector-combine", "loop-unroll<O2>",
+    "sroa<preserve-cfg>", "instcombine<no-verify-fixpoint>", "loop-mssa(licm)", "loop-sink", "instsimplify",
+    "div-rem-pairs", "tailcallelim",
+    "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-"
+    "loops;"
+    "hoist-common-insts;sink-common-insts;speculate-blocks>"};
 
 /// Tells the listener of passes; those that only run others (managers, adaptors) are left out.
 void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& module,
@@ -91,12 +114,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
-  // SLP vectorisation is off: LLVM 19 miscompiles sums of comparisons with it.
-  tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
-  llvm::PassBuilder builder(&machine, tuning, std::nullopt, listener ? &callbacks : nullptr);
+  llvm::PassBuilder builder(&machine, {}, std::nullopt, listener ? &callbacks : nullptr);
   if (listener) listen(callbacks, module, listener);
   if (listener) listener("input", module);
   builder.registerModuleAnalyses(modules);
@@ -104,7 +123,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  llvm::ModulePassManager passes;
+  if (auto error = builder.parsePassPipeline(passes, fmt::format("function({})", fmt::join(kStages, ","))))
+    throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
+  passes.run(module, modules);
 }
 
 } // namespace uopscope
