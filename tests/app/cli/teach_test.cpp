@@ -318,6 +318,30 @@ with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wro
   CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
 }
 
+TEST_CASE("rewriting that a script asks for itself is no kernel, and each verb of the laboratory says so") {
+  Folder f;
+  const std::string script =
+      f.file("own.py", R"(from tinygrad.uop.ops import UOp, UPat, PatternMatcher, graph_rewrite
+from tinygrad.dtype import dtypes
+i = UOp.variable("i", 0, 63, dtypes.int)
+graph_rewrite(i * 1, PatternMatcher([(UPat.var("x") * 1, lambda x: x)]), name="my algebra")
+)");
+  const std::string trace = f.file("own.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"bisect", trace, "--kernel", "1", "--line", "x"},
+        {"whatif", trace, "--kernel", "1", "--without", "mul-one", "--no-times"},
+        {"values", trace, "1"},
+        {"whatif", trace, "--by-hand", "1"}}) {
+    const Result told = call(f, verb);
+    CAPTURE(verb[0]);
+    CAPTURE(told.err);
+    CHECK(told.code == 2);
+    CHECK(contains(told.err, "is no kernel"));
+  }
+  CHECK(contains(call(f, {"story", trace, "1"}).out, "my algebra"));
+}
+
 TEST_CASE("the lesson in a session folds its answers, and the teacher's part stays out") {
   Folder f;
   const std::string page = f.file("s.html"),
