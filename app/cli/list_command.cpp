@@ -161,6 +161,8 @@ int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
   }
   table.print();
   noteHidden(limit, passes.size());
+  if (trace.artifact(scope, "ir"))
+    fmt::print("then LLVM's passes: uopscope show {} {} --what llvm, and --what asm\n", trace.path(), scope);
   return kFine;
 }
 
