@@ -27,7 +27,7 @@ Rectangle {
         Rectangle {
             Layout.fillWidth: true
             // Before something came of the rules their text has the room that it needs.
-            Layout.preferredHeight: pane.fresh ? Math.max(pane.height * 0.42, Math.min(pane.height * 0.75, editor.contentHeight + Theme.px(40))) : pane.height * 0.42
+            Layout.preferredHeight: pane.fresh ? Math.max(pane.height * 0.42, Math.min(pane.height * 0.75, pane.height - tools.implicitHeight - Theme.px(80), editor.contentHeight + Theme.px(40))) : pane.height * 0.42
             color: Theme.window
             UTextScroll {
                 anchors.fill: parent
