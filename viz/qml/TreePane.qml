@@ -104,7 +104,7 @@ Rectangle {
                         visible: !row.isPass
                     }
                     Icon {
-                        name: row.failed ? "warning" : row.isPass && row.hasChildren ? (row.expanded ? "down" : "right") : row.kind === "llvm" ? "right" : row.isPass ? "pass" : row.kind === "other" ? "schedule" : row.kind
+                        name: row.failed ? "warning" : row.isPass && row.hasChildren ? (row.expanded ? "down" : "right") : row.isPass ? "pass" : row.kind === "other" ? "schedule" : row.kind
                         implicitWidth: Theme.px(14)
                         implicitHeight: Theme.px(14)
                         color: row.failed ? Theme.error : row.current ? Theme.accent : row.isPass ? Theme.textFaint : Theme.textMuted
