@@ -2,7 +2,7 @@
 //   build/samples/cpp_matmul                                         runs
 //   app/run record build/samples/cpp_matmul -o matmul.uoptrace       records; UOPSCOPE_TRACE=FILE does the
 //   same
-// Look at: the passes are those of the Python sample; script lines are lines of this file's operations.
+// Look at: the passes are those of the Python sample. Operations of C++ name no lines; those of Python do.
 #include "engine/tensor/tensor.h"
 #include "replay/record/session.h"
 

@@ -221,8 +221,9 @@ public:
     progress_.done = true;
     progress_.block = 0;
     progress_.save();
-    fmt::print("\nDone: {} of {} questions right, {} at the first try, {} hints.\n", progress_.right,
-               lesson_.questions(), progress_.firstTry, progress_.hints);
+    fmt::print("\nDone: {} of {} questions right, {} at the first try, {}.\n", progress_.right,
+               lesson_.questions(), progress_.firstTry,
+               counted(static_cast<int64_t>(progress_.hints), "hint"));
     return kFine;
   }
 

@@ -98,9 +98,8 @@ int listScopes(Trace& trace, const LookOptions& o) {
     steps += s.steps;
   }
   for (const PassInfo& p : trace.passes(0)) steps += p.steps;
-  fmt::print("{}  tier {}, {}, {} kernels, {} steps\n",
-             trace.meta("script").empty() ? trace.path() : trace.meta("script"), trace.meta("tier"),
-             trace.status(), grouped(kernels), grouped(steps));
+  fmt::print("{}  tier {}, {}, {}, {}\n", trace.meta("script").empty() ? trace.path() : trace.meta("script"),
+             trace.meta("tier"), trace.status(), counted(kernels, "kernel"), counted(steps, "step"));
   Table table({"#", "kind", "name", "steps", "time", "script line"});
   bool nested = o.sort.empty() && scopes.size() == trace.scopes().size();
   for (const ScopeInfo& s : std::span(scopes).first(limit))
@@ -162,6 +161,8 @@ int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
   }
   table.print();
   noteHidden(limit, passes.size());
+  if (trace.artifact(scope, "ir"))
+    fmt::print("then LLVM's passes: uopscope show {} {} --what llvm, and --what asm\n", trace.path(), scope);
   return kFine;
 }
 

@@ -16,12 +16,17 @@ namespace uopscope::cli {
 
 namespace {
 
+/// As people read it; programs read "input".
+std::string shownName(const std::vector<LlvmPass>& passes, size_t k) {
+  return k ? passes[k].name : "as rendered";
+}
+
 int printDifference(const std::vector<LlvmPass>& passes, size_t k, const LookOptions& o) {
   if (o.json) {
     printJson(Json{{"pass", passes[k].name}, {"step", k}, {"text", passes[k].text}});
     return kFine;
   }
-  fmt::print("{}  step {} of {}  {}\n", paint(Paint::Bold, passes[k].name), k, passes.size() - 1,
+  fmt::print("{}  step {} of {}  {}\n", paint(Paint::Bold, shownName(passes, k)), k, passes.size() - 1,
              llvmPassMeaning(passes[k].name));
   if (k == 0) {
     fmt::print("{}", passes[0].text);
@@ -62,8 +67,9 @@ int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
                          {"added", c.added},
                          {"removed", c.removed}});
     else
-      table.add({fmt::format("{}", k), passes[k].name, grouped(lines), grouped(c.added), grouped(c.removed),
-                 std::string(llvmPassMeaning(passes[k].name))});
+      table.add({fmt::format("{}", k), shownName(passes, k), grouped(lines), grouped(c.added),
+                 grouped(c.removed),
+                 k ? std::string(llvmPassMeaning(passes[k].name)) : "what our last pass leaves"});
   }
   if (o.json)
     printJson(out);

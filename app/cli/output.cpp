@@ -98,6 +98,10 @@ std::string grouped(int64_t number) {
   return number < 0 ? "-" + out : out;
 }
 
+std::string counted(int64_t number, const char* what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
 std::string duration(int64_t ns) {
   double value = static_cast<double>(ns);
   if (value < 1e6) return fmt::format("{:.1f} µs", value / 1e3);

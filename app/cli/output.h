@@ -29,6 +29,8 @@ void printJson(const Json& json);
 void warnAbout(const Trace& trace);
 /// 1234567 -> "1,234,567"
 std::string grouped(int64_t number);
+/// "1 kernel", "1,024 kernels"
+std::string counted(int64_t number, const char* what);
 /// "1.23 ms", "45 µs"
 std::string duration(int64_t ns);
 std::string fileLine(const FileLine& at);

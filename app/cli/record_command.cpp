@@ -198,10 +198,10 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
   uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"})
     if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
-  return fmt::format("recording  {} steps  {} kernels  {:.1f} MB  {:.0f} s{}",
-                     grouped(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
-                     static_cast<double>(bytes) / 1e6, static_cast<double>(nowNs() - sinceNs) / 1e9,
-                     p.stop ? "  stopping ..." : "");
+  return fmt::format("recording  {}  {}  {:.1f} MB  {:.0f} s{}",
+                     counted(static_cast<int64_t>(p.steps.load()), "step"),
+                     counted(p.kernels.load(), "kernel"), static_cast<double>(bytes) / 1e6,
+                     static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
 }
 
 int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed,
@@ -261,8 +261,9 @@ void summarize(const RecordOptions& o, int code) {
   }
   if (o.quiet) return;
   std::string warning = trace.warning();
-  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {:.1f} MB{}\n", o.output, grouped(steps),
-             grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
+  fmt::print(stderr, "uopscope: {}: {}, {}, {:.1f} MB{}\n", o.output, counted(steps, "step"),
+             counted(kernels, "kernel"), static_cast<double>(bytes) / 1e6,
+             warning.empty() ? "" : "; " + warning);
 }
 
 /// Fills in options that follow from the given ones: a script's name for -m and -c, a name for the trace.

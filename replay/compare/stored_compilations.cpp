@@ -103,6 +103,10 @@ private:
   std::string events_;
 };
 
+bool compiles(const ScopeInfo& scope) {
+  return scope.kind == ScopeKind::Kernel || scope.kind == ScopeKind::Schedule;
+}
+
 bool isTrace(const std::string& path) {
   try {
     return Database::openReadOnly(path).pragma("application_id") == kTraceApplicationId;
@@ -113,8 +117,13 @@ bool isTrace(const std::string& path) {
 
 } // namespace
 
-Compilation storedCompilation(Trace& trace, ScopeId scope) {
-  return Reading(trace, trace.scope(scope)).make();
+Compilation storedCompilation(Trace& trace, ScopeId id) {
+  const ScopeInfo& scope = trace.scope(id);
+  if (!compiles(scope))
+    throw Error(ErrorKind::Value, fmt::format("{} is no kernel and no schedule: only these are compiled "
+                                              "again; uopscope ls {} lists them",
+                                              scope.name, trace.path()));
+  return Reading(trace, scope).make();
 }
 
 size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(double)>& progress,
@@ -123,8 +132,7 @@ size_t addCompilations(Corpus& corpus, Trace& trace, const std::function<bool(do
   for (const ScopeInfo& scope : trace.scopes()) {
     if (progress && !progress(static_cast<double>(done++) / static_cast<double>(trace.scopes().size())))
       throw Error(ErrorKind::Runtime, fmt::format("{}: reading was stopped", trace.path()));
-    bool compiles = scope.kind == ScopeKind::Kernel || scope.kind == ScopeKind::Schedule;
-    if (!compiles || scope.root == kNoNode || trace.passes(scope.id).empty()) continue;
+    if (!compiles(scope) || scope.root == kNoNode || trace.passes(scope.id).empty()) continue;
     try {
       const Compilation made = Reading(trace, scope).make();
       if (scopes) scopes->emplace(made.inputHash(), scope.id);

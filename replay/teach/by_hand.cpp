@@ -73,7 +73,7 @@ struct HandGraph::State {
   std::shared_ptr<Pool> pool = std::make_shared<Pool>();
   Compilation stored;
   ScopeId kernel = 0;
-  std::string pass; ///< of the step
+  std::string pass, inside; ///< of the step; the nested pass that was asked for
   int64_t step = 0;
   size_t next = 0;       ///< the pass of the table that goes on with the graph
   UOp base, last, graph; ///< at the step, before the last choice, now
@@ -111,6 +111,9 @@ std::string HandMatch::name() const {
 
 HandGraph::HandGraph(Trace& trace, HandPlace place) : state_(std::make_unique<State>()) {
   State& s = *state_;
+  const HandPlace whole = wholePlace(trace, place);
+  if (whole.pass != place.pass) s.inside = trace.pass(place.pass).name;
+  place = whole;
   const PassInfo pass = trace.pass(place.pass);
   const ScopeInfo& scope = trace.scope(pass.scope);
   if (scope.kind != ScopeKind::Kernel)
@@ -163,6 +166,9 @@ const std::string& HandGraph::pass() const {
 }
 int64_t HandGraph::step() const {
   return state_->step;
+}
+const std::string& HandGraph::inside() const {
+  return state_->inside;
 }
 
 void HandGraph::choose(const std::string& name) {

@@ -37,18 +37,20 @@ struct HandMatch {
 
 class HandGraph {
 public:
-  /// Error(Value) for a step of a schedule or of a nested pass, between two steps of one Opt, or between the memory that a
-  /// kernel gets behind its Opts and the next pass; Error(File) for a graph that this build cannot make again.
+  /// A step of a nested pass stands for the kernel meanwhile, in the pass around it. Error(Value) for a step of a schedule,
+  /// between two steps of one Opt, or between the memory that a kernel gets behind its Opts and the next pass; Error(File)
+  /// for a graph that this build cannot make again.
   HandGraph(Trace& trace, HandPlace place);
   ~HandGraph();
   HandGraph(const HandGraph&) = delete;
   HandGraph& operator=(const HandGraph&) = delete;
 
   ScopeId kernel() const;
-  const std::string& pass() const; ///< of the step
+  const std::string& pass() const; ///< of the step; never a nested one
   int64_t step() const;
-  UOp graph() const;  ///< a SINK
-  UOp before() const; ///< the graph before the last choice
+  const std::string& inside() const; ///< the nested pass that the place named; empty: none
+  UOp graph() const;                 ///< a SINK
+  UOp before() const;                ///< the graph before the last choice
   /// What became of each node of before().
   const UOpMap<UOp>& images() const;
   const std::vector<HandMatch>& matches(); ///< found at the first call after a choice

@@ -36,6 +36,8 @@ std::string handMatchesText(HandGraph& hand) {
   for (const HandMatch& m : hand.chosen()) names += (names.empty() ? ", after " : ", ") + m.name();
   std::string out = fmt::format("\"{}\", step {}{}: {} {}\n", hand.pass(), hand.step(), names, all.size(),
                                 all.size() == 1 ? "match" : "matches");
+  if (!hand.inside().empty())
+    out += fmt::format("\"{}\" rewrites an expression; this is the kernel meanwhile\n", hand.inside());
   size_t width = 0;
   for (const HandMatch& m : all) width = std::max(width, m.name().size());
   std::string pass;
@@ -79,6 +81,7 @@ nlohmann::ordered_json handMatchesJson(HandGraph& hand, const HandPictures& draw
     unasked.push_back(Json{{"pass", u.pass}, {"why", u.why}});
   Json out{{"kernel", hand.kernel()}, {"pass", hand.pass()}, {"step", hand.step()},
            {"chosen", chosen},        {"count", all.size()}, {"matches", matches}};
+  if (!hand.inside().empty()) out["inside"] = hand.inside();
   if (draw.whole) out["graph"] = draw.whole(hand.before(), hand.graph(), hand.images());
   out["unasked"] = unasked;
   return out;

@@ -7,7 +7,6 @@
 #include "replay/compare/recompile.h"
 #include "replay/read/link.h"
 #include "replay/read/step_search.h"
-#include "replay/teach/by_hand.h"
 
 #include <fmt/format.h>
 
@@ -90,11 +89,6 @@ UOp HandStart::pin(UOp graph, UOp input) const {
 }
 
 HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Compilation& stored) {
-  if (pass.depth > 0)
-    throw Error(ErrorKind::Value,
-                fmt::format("\"{}\" is nested in \"{}\": it rewrites an expression, not the kernel. Go to a "
-                            "step of \"{}\"",
-                            pass.name, trace.pass(pass.parent).name, trace.pass(pass.parent).name));
   HandStart start;
   const auto behind = tableIndex(kBehindOpts);
   size_t group = 0, before = 0;
@@ -131,6 +125,12 @@ HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Comp
   start.next = *behind;
   splitOpts(start, optsOf(stored), optPasses, before, pass);
   return start;
+}
+
+HandPlace wholePlace(Trace& trace, HandPlace place) {
+  for (PassInfo pass = trace.pass(place.pass); pass.depth > 0 && pass.parent; pass = trace.pass(place.pass))
+    place = {pass.parent, pass.parentSteps};
+  return place;
 }
 
 HandPlace handPlace(Trace& trace, const std::string& text, const std::string& kernel) {

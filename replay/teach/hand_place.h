@@ -10,6 +10,7 @@
 #include "replay/read/trace.h"
 #include "replay/read/uop_reader.h"
 #include "replay/record/capture.h"
+#include "replay/teach/by_hand.h"
 
 namespace uopscope {
 
@@ -21,7 +22,9 @@ struct HandStart {
   /// The graph with the Opts that it still gets: those left, or those that the stored input pins.
   UOp pin(UOp graph, UOp input) const;
 };
-/// Error(Value) for a nested pass, between two steps of one Opt, and where the kernel has got memory behind its Opts.
+/// A nested pass rewrites an expression and not the kernel: its place is that of the kernel meanwhile, in the pass around it.
+HandPlace wholePlace(Trace& trace, HandPlace place);
+/// `pass` is not nested. Error(Value) between two steps of one Opt, and where the kernel has got memory behind its Opts.
 HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Compilation& stored);
 
 /// "(x*1)  →  x"

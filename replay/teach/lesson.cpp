@@ -13,9 +13,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr std::string_view kVerbs[] = {"record",  "run",   "ls",     "show",   "stats",
-                                       "why",     "query", "export", "replay", "diff",
-                                       "compare", "check", "story",  "whatif", "bisect"};
+constexpr std::string_view kVerbs[] = {"record", "run",    "ls",   "show",     "stats", "why",   "query",
+                                       "export", "replay", "diff", "compare",  "check", "story", "whatif",
+                                       "bisect", "values", "rule", "roofline", "prove"};
 
 [[noreturn]] void fail(int line, const std::string& what) {
   throw Error(ErrorKind::Value, fmt::format("line {} of the lesson: {}", line, what));

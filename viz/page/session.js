@@ -102,11 +102,11 @@
     g.append(svg("rect", {x: left, y: top, width: w, height: h, rx: 6, stroke: `var(--f${family})`}),
              svg("rect", {x: left + 4, y: top + 6, width: 3, height: Math.max(h - 12, 1), fill: `var(--f${family})`}));
     let line = top + 20;
-    if (was) g.append(svg("text", {class: "was", x: left + 13, y: top + 14}, was)), line += 17;
+    const room = Math.floor((w - 20) / 6.6), cut = t => t.length > room ? t.slice(0, room - 1) + "\u2026" : t;
+    if (was) g.append(svg("text", {class: "was", x: left + 13, y: top + 14}, cut(was))), line += 17;
     if (mark) g.append(svg("text", {class: "sign", x: left - 4, y: top - 3, "text-anchor": "middle"}, signs[mark]));
     g.append(svg("text", {class: "op", x: left + 13, y: line}, words[op]));
     if (words[dtype]) g.append(svg("text", {class: "soft", x: left + w - 9, y: line, "text-anchor": "end"}, words[dtype]));
-    const room = Math.floor((w - 20) / 6.6), cut = t => t.length > room ? t.slice(0, room - 1) + "\u2026" : t;
     for (const t of (words[detail] || "").split("\n")) if (t) g.append(svg("text", {x: left + 13, y: line += 16.5}, cut(t)));
     if (words[folded]) g.append(svg("text", {class: "soft", x: left + 13, y: line += 16}, cut(words[folded])));
     const title = [words[op], words[dtype], words[detail], words[folded] && "sources written in: " + words[folded], was && "was " + was].filter(Boolean).join("\n");
@@ -162,13 +162,18 @@
     if (w / h < shape) w = h * shape; else h = w / shape;
     view = {x: (x0 + x1) / 2 - w / 2, y: (y0 + y1) / 2 - h / 2, w, h};
   }
-  // Everything, unless it would be too small to read: then what the step changed, with what stands around it.
+  // Everything, unless it would be too small to read: then what the step changed, with what stands around it; then the last of it.
   function fit() {
     if (!pass.pictures) return;
     const whole = boundsOf(boxes.size ? boxes : pass.pictures.boxes.keys()), pixels = $("canvas").getBoundingClientRect().width || 900;
     if (!whole) return;
     look(whole, 500);
-    if (view.w > pixels * 1.7) { const c = boundsOf(changedBoxes()); look(c || [whole[2] - 500, whole[3] - 400, whole[2], whole[3]], pixels * 1.1); }
+    if (view.w > pixels * 1.7) { const c = boundsOf(changedBoxes()); look(c || [whole[2] - 500, whole[3] - 400, whole[2], whole[3]], pixels * 1.1); lastOfChange(pixels); }
+  }
+  // A change as large as the kernel: the lowest of its new nodes, which the others lead to.
+  function lastOfChange(pixels) {
+    const bottom = b => pass.pictures.boxes[b][1], made = stateAt(step)[4].filter(m => (m & 3) === 1).map(m => m >> 2);
+    if (view.w > pixels * 1.7 && made.length) look(boundsOf([made.reduce((a, b) => bottom(b) > bottom(a) ? b : a)]), pixels * 1.1);
   }
   function keepChangeInSight() {
     const c = boundsOf(changedBoxes());
@@ -229,6 +234,7 @@
     for (const [tag, text] of list) out.append(tag ? make(tag, {}, text) : text);
     return out;
   }
+  const reasonOf = ([, , reason, price]) => price ? [make("p", {}, reason), make("p", {class: "dim"}, price)] : [make("p", {}, reason)];
   const panes = {
     Step(pane) {
       if (!pass.rows) return pane.append(make("p", {}, "The steps of this pass are not in this file."));
@@ -250,7 +256,7 @@
       if (pattern && pattern !== text) pane.append(make("p", {class: "dim"}, "matches ", make("code", {}, pattern)));
       const [a, b] = compare(words[before], after < 0 ? "" : words[after]);
       pane.append(make("h3", {}, "Before"), marked(a), make("h3", {}, "After"), after < 0 ? make("p", {class: "error"}, "The rule failed.") : marked(b));
-      for (const d of scope.decisions) if (d[0] === pass.no && d[1] === step) pane.append(make("h3", {}, "Why"), make("p", {}, d[2]), d[3] ? make("p", {class: "dim"}, d[3]) : null);
+      for (const d of scope.decisions) if (d[0] === pass.no && d[1] === step) pane.append(make("h3", {}, "Why"), ...reasonOf(d));
       pane.append(make("h3", {}, "As a tree"));
       const tree = make("pre", {});
       for (const l of lines) { const t = words[l]; tree.append(make("div", t[0] === "+" ? {class: "added"} : t[0] === "-" ? {class: "removed"} : {}, t || " ")); }
@@ -269,6 +275,7 @@
       if (scope.script) pane.append(make("p", {}, "Asked for by ", make("code", {}, scope.script)));
       const shown = new Set(lines.map(l => l[0]));
       if (!shown.size && data.files[data.script]) shown.add(data.script);
+      if (!shown.size) pane.append(make("p", {}, "No line of a script is known here: a C++ program leaves none in a trace."));
       for (const file of shown) {
         pane.append(make("h3", {class: "mono"}, file));
         if (!data.files[file]) { pane.append(make("p", {}, lines.filter(l => l[0] === file).map(l => `line ${l[1]} ${l[2]}`).join(", "))); continue; }
@@ -282,9 +289,9 @@
     },
     Decisions(pane) {
       if (!scope.decisions.length) pane.append(make("p", {}, "The compiler had nothing to choose here."));
-      for (const [no, k, reason, price] of scope.decisions) {
-        const p = scope.passes.find(p => p.no === no);
-        pane.append(make("h3", {}, p ? make("button", {class: "link", onclick: () => choosePass(p, k)}, `${p.name}, step ${k}`) : `pass ${no}, step ${k}`), make("p", {}, reason), price ? make("p", {class: "dim"}, price) : null);
+      for (const d of scope.decisions) {
+        const [no, k] = d, p = scope.passes.find(p => p.no === no);
+        pane.append(make("h3", {}, p ? make("button", {class: "link", onclick: () => choosePass(p, k)}, `${p.name}, step ${k}`) : `pass ${no}, step ${k}`), ...reasonOf(d));
       }
     },
   };
@@ -341,5 +348,5 @@
   document.documentElement.classList.add(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   if (hasLesson) tab = "Lesson";
   if (!(location.hash.length > 1 && follow(decodeURIComponent(location.hash.slice(1)))))
-    chooseScope(data.scopes.find(s => s.kind === "kernel" && s.passes.some(p => p.rows && p.rows.length > 3)) || data.scopes[0]);
+    follow(data.opening) || chooseScope(data.scopes[0]);
 })();

@@ -2,6 +2,7 @@
 #include "viz/page/session_data.h"
 
 #include "replay/read/decisions.h"
+#include "replay/read/opening.h"
 #include "replay/read/print.h"
 #include "replay/read/provenance.h"
 #include "replay/read/readable.h"
@@ -199,6 +200,18 @@ Json SessionData::scopeJson(ScopeId id, PassId only) {
   return out;
 }
 
+// "kernel=3&pass=12&step=5": the rewrite worth a look, or the first that the page has of the kernel.
+std::string SessionData::opening(ScopeId id) const {
+  const auto scope = std::ranges::find(json_["scopes"], Json(id), [](const Json& s) { return s["id"]; });
+  if (scope == json_["scopes"].end()) return {};
+  const std::vector<PassInfo> passes = trace_.passes(id);
+  if (const auto at = openingOf(trace_, id))
+    for (const Json& p : (*scope)["passes"])
+      if (p.contains("rows") && passes[p["no"].get<size_t>() - 1].id == at->pass)
+        return fmt::format("kernel={}&pass={}&step={}", id, p["no"].get<size_t>(), at->step.k);
+  return fmt::format("kernel={}", id);
+}
+
 SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(trace), choice_(choice) {
   json_ = {{"script", trace.scriptName()}, {"recorded", trace.meta("time.began")},
            {"status", trace.status()},     {"version", trace.meta("version")},
@@ -221,6 +234,9 @@ SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(tra
                 fmt::format("{}: no kernel and no schedule was recorded: there is nothing to step through",
                             trace.path()));
   addFile(trace.meta("script"));
+  const ScopeId first = fullestScope(trace); // it is what the page opens at, so it gets room before others
+  if (const auto at = std::ranges::find(wanted, first); at != wanted.end())
+    std::rotate(wanted.begin(), at, at + 1);
   std::vector<std::string> absent;
   for (size_t i = 0; i < wanted.size(); ++i) {
     tell(static_cast<double>(i) / static_cast<double>(wanted.size()));
@@ -240,6 +256,7 @@ SessionData::SessionData(Trace& trace, const SessionChoice& choice) : trace_(tra
     limits_.emplace_back("--megabytes makes a larger page; --kernel and --pass choose what is in it");
   std::sort(json_["scopes"].begin(), json_["scopes"].end(),
             [](const Json& a, const Json& b) { return a["id"] < b["id"]; });
+  json_["opening"] = opening(wanted.front());
   json_["words"] = words_.all();
   json_["limits"] = limits_;
 }

@@ -44,6 +44,7 @@ private:
   nlohmann::json scopeJson(ScopeId scope, PassId only);
   nlohmann::json passJson(const PassInfo& pass, size_t number);
   nlohmann::json stepRows(const PassInfo& pass);
+  std::string opening(ScopeId scope) const; ///< where the page opens
   int64_t ruleNumber(RuleId rule);
   void addFile(const std::string& path);
   void tell(double share) const;

@@ -15,14 +15,19 @@ Rectangle {
         y: Theme.px(8)
         width: parent.width - Theme.px(22)
         spacing: Theme.px(4)
-        RowLayout {
+        Item { // no layout: one that becomes visible with its children keeps them where they were
             Layout.fillWidth: true
-            spacing: Theme.px(8)
-            ULabel { objectName: "bisectQuestion"; text: Tools.bisect.question; font.weight: Font.DemiBold; Layout.fillWidth: true }
-            ULabel { visible: Tools.bisect.busy; text: Tools.bisect.text; color: Theme.textMuted }
-            UButton { objectName: "bisectStep"; visible: Tools.bisect.hasStep; primary: true; text: qsTr("Go to the step"); onClicked: Tools.bisect.goToStep() }
-            UButton { objectName: "bisectCancel"; visible: Tools.bisect.busy; quiet: false; text: qsTr("Cancel"); onClicked: Tools.bisect.cancel() }
-            UButton { objectName: "bisectClose"; visible: !Tools.bisect.busy; icon16: "close"; tip: qsTr("Close"); onClicked: Tools.bisect.close() }
+            implicitHeight: buttons.implicitHeight
+            ULabel { objectName: "bisectQuestion"; anchors.verticalCenter: parent.verticalCenter; width: Math.min(implicitWidth, buttons.x - told.implicitWidth - Theme.px(16)); text: Tools.bisect.question; font.weight: Font.DemiBold }
+            ULabel { id: told; objectName: "bisectTold"; visible: Tools.bisect.busy; anchors.verticalCenter: parent.verticalCenter; x: buttons.x - width - Theme.px(8); text: Tools.bisect.text; color: Theme.textMuted }
+            Row {
+                id: buttons
+                anchors.right: parent.right
+                spacing: Theme.px(8)
+                UButton { objectName: "bisectStep"; visible: Tools.bisect.hasStep; primary: true; text: qsTr("Go to the step"); onClicked: Tools.bisect.goToStep() }
+                UButton { objectName: "bisectCancel"; visible: Tools.bisect.busy; quiet: false; text: qsTr("Cancel"); onClicked: Tools.bisect.cancel() }
+                UButton { objectName: "bisectClose"; visible: !Tools.bisect.busy; icon16: "close"; tip: qsTr("Close"); onClicked: Tools.bisect.close() }
+            }
         }
         Rectangle {
             visible: Tools.bisect.busy

@@ -35,7 +35,8 @@ Rectangle {
                 id: list
                 objectName: "llvmList"
                 name: qsTr("Passes of LLVM that changed the kernel")
-                Layout.preferredWidth: Math.min(Theme.px(260), pane.width * 0.3)
+                Layout.preferredWidth: Math.min(Theme.px(260), Math.max(Theme.px(150), pane.width * 0.3))
+                readonly property bool tight: width < Theme.px(200) // the tip has what there is no room for
                 Layout.fillHeight: true
                 model: Tools.llvm
                 start: Tools.llvm.current
@@ -60,10 +61,10 @@ Rectangle {
                         spacing: Theme.px(6)
                         ULabel { text: row.index; color: Theme.textFaint; font.pixelSize: Theme.small; Layout.preferredWidth: Theme.px(20) }
                         ULabel { text: row.name; Layout.fillWidth: true }
-                        ULabel { visible: row.added > 0; text: "+" + row.added; color: Theme.added; font.pixelSize: Theme.small }
-                        ULabel { visible: row.removed > 0; text: "−" + row.removed; color: Theme.removed; font.pixelSize: Theme.small }
+                        ULabel { visible: row.added > 0 && !list.tight; text: "+" + row.added; color: Theme.added; font.pixelSize: Theme.small }
+                        ULabel { visible: row.removed > 0 && !list.tight; text: "−" + row.removed; color: Theme.removed; font.pixelSize: Theme.small }
                     }
-                    UTip { visible: row.hovered && row.meaning.length > 0; text: row.meaning }
+                    UTip { x: row.width + Theme.px(8); y: 0; visible: row.hovered && row.meaning.length > 0; text: row.name + ": " + row.meaning + (list.tight ? "\n+" + row.added + " −" + row.removed : "") }
                 }
             }
             Rectangle { Layout.preferredWidth: 1; Layout.fillHeight: true; color: Theme.line }

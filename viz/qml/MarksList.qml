@@ -56,6 +56,8 @@ UList {
                 Rectangle { visible: parent.activeFocus; anchors.fill: parent; anchors.margins: -2; radius: 3; color: "transparent"; border.width: 1; border.color: Theme.accent }
                 clip: true
                 Layout.fillWidth: true
+                onActiveFocusChanged: if (!activeFocus) ensureVisible(0) // a long note is read from its beginning
+                onWidthChanged: if (!activeFocus) ensureVisible(0)
                 onEditingFinished: Tools.bookmarks.setNote(mark.index, text)
                 onAccepted: list.noted()
                 Keys.onEscapePressed: { text = mark.note; list.noted(); }

@@ -8,6 +8,7 @@ Rectangle {
     id: pane
     objectName: "rulePane"
     color: Theme.canvas
+    readonly property bool fresh: !Tools.rule.busy && Tools.rule.problem.length === 0 && Tools.rule.rules.length === 0
     signal openAsked()
     signal saveAsked()
     function ink(tone) { return tone === "bad" ? Theme.error : tone === "good" ? Theme.added : Theme.textMuted; }
@@ -25,7 +26,8 @@ Rectangle {
         spacing: 0
         Rectangle {
             Layout.fillWidth: true
-            Layout.preferredHeight: pane.height * 0.42
+            // Before something came of the rules their text has the room that it needs.
+            Layout.preferredHeight: pane.fresh ? Math.max(pane.height * 0.42, Math.min(pane.height * 0.75, pane.height - tools.implicitHeight - Theme.px(80), editor.contentHeight + Theme.px(40))) : pane.height * 0.42
             color: Theme.window
             UTextScroll {
                 anchors.fill: parent
@@ -112,6 +114,7 @@ Rectangle {
                     x: Theme.px(14)
                     width: flick.width - Theme.px(28)
                     spacing: Theme.px(4)
+                    ULabel { objectName: "ruleHint"; visible: pane.fresh; Layout.fillWidth: true; Layout.topMargin: Theme.px(10); wrapMode: Text.Wrap; elide: Text.ElideNone; color: Theme.textMuted; text: qsTr("Try shows where the rules match in this trace, what they would make of it, whether that is right, and which kernels would change.") }
                     ULabel { visible: Tools.rule.busy; Layout.topMargin: Theme.px(10); text: qsTr("Trying the rules on every graph …"); color: Theme.textMuted }
                     Repeater {
                         model: Tools.rule.rules

@@ -8,6 +8,7 @@ Rectangle {
     id: pane
     color: Theme.panel
     signal filterLeft() ///< the filter is done: keys belong to the graph again
+    function showLlvm(scope) { if (scope !== Session.scope) Session.goToScope(scope); Session.tab = "ir"; Tools.llvm.open = true; }
     function focusFilter() { filter.forceActiveFocus(); filter.selectAll(); }
     ColumnLayout {
         anchors.fill: parent
@@ -35,7 +36,7 @@ Rectangle {
             objectName: "traceTree"
             name: qsTr("Kernels and passes")
             start: Session.tree.currentRow
-            onTaken: index => { const row = itemAtIndex(index); if (row && row.isPass && !(row.current && row.hasChildren)) Session.goToPass(row.scopeId, row.passId); else Session.tree.toggle(index); }
+            onTaken: index => { const row = itemAtIndex(index); if (row && row.kind === "llvm") pane.showLlvm(row.scopeId); else if (row && row.isPass && !(row.current && row.hasChildren)) Session.goToPass(row.scopeId, row.passId); else Session.tree.toggle(index); }
             Layout.fillWidth: true
             Layout.fillHeight: true
             model: Session.tree
@@ -67,7 +68,7 @@ Rectangle {
                 label: kind + " " + name + " " + stepsText + (failed ? " " + qsTr("failed") : "")
                 chosen: current
                 Accessible.role: Accessible.TreeItem
-                onDoubleClicked: if (!isPass) Session.goToScope(scopeId); else Session.tree.toggle(at)
+                onDoubleClicked: if (kind === "llvm") return; else if (!isPass) Session.goToScope(scopeId); else Session.tree.toggle(at)
                 required property int index
                 required property string name
                 required property string kind
@@ -83,9 +84,9 @@ Rectangle {
                 required property bool unfinished
                 required property var scopeId
                 required property var passId
-                readonly property bool isPass: kind === "pass"
+                readonly property bool isPass: kind === "pass" || kind === "llvm" ///< stands below a kernel
                 // Where the selected node is: "+" made here, "·" lives here, "−" rewritten here.
-                readonly property string life: !isPass || list.born < 0 || scopeId !== Session.scope ? "" : passId === list.died ? "−" : passId === list.born ? "+" : passId > list.born && (list.died < 0 || passId < list.died) ? "·" : ""
+                readonly property string life: kind !== "pass" || list.born < 0 || scopeId !== Session.scope ? "" : passId === list.died ? "−" : passId === list.born ? "+" : passId > list.born && (list.died < 0 || passId < list.died) ? "·" : ""
                 width: list.width
                 height: Theme.row
                 Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
@@ -111,7 +112,7 @@ Rectangle {
                     ULabel {
                         text: row.name
                         Layout.fillWidth: true
-                        color: row.failed ? Theme.error : row.isPass && row.stepsText.length === 0 ? Theme.textFaint : Theme.text
+                        color: row.failed ? Theme.error : row.kind === "pass" && row.stepsText.length === 0 ? Theme.textFaint : Theme.text
                         font.weight: row.current ? Font.DemiBold : Font.Normal
                         font.family: row.kind === "kernel" ? Theme.mono : Theme.sans
                         font.pixelSize: row.kind === "kernel" ? Theme.px(12) : Theme.body
@@ -135,7 +136,7 @@ Rectangle {
                     y: 0
                     visible: row.hovered
                     delay: 900
-                    text: row.name + (row.time.length > 0 ? "\n" + qsTr("took %1").arg(row.time) : "\n" + qsTr("has not ended")) + (row.place.length > 0 ? "\n" + row.place : "")
+                    text: row.kind === "llvm" ? qsTr("What LLVM makes of the kernel after these passes") : row.name + (row.time.length > 0 ? "\n" + qsTr("took %1").arg(row.time) : "\n" + qsTr("has not ended")) + (row.place.length > 0 ? "\n" + row.place : "")
                           + (row.failed ? "\n" + qsTr("failed") : "")
                 }
             }

@@ -209,7 +209,7 @@ Rectangle {
             model: Tools.whatIf.lines
             Flickable {
                 parent: texts
-                visible: Tools.whatIf.count === 0
+                visible: texts.count === 0 && !Tools.whatIf.busy && Tools.whatIf.sentence.length === 0
                 anchors.fill: parent
                 contentHeight: Math.max(height, hint.implicitHeight + Theme.px(16))
                 interactive: contentHeight > height

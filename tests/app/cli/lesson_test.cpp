@@ -66,7 +66,7 @@ TEST_CASE("a student is taken through a lesson and goes on where he stopped") {
   CHECK(contains(first, "Right."));
   CHECK(contains(first, "The place is kept"));
   CHECK(!contains(second, "i*1 by mul-one?"));
-  CHECK(contains(second, "Done: 2 of 2 questions right, 1 at the first try, 1 hints"));
+  CHECK(contains(second, "Done: 2 of 2 questions right, 1 at the first try, 1 hint."));
 }
 
 TEST_CASE("a lesson runs nothing but this program, in its own folder") {

@@ -306,6 +306,10 @@ TEST_CASE("passes of LLVM follow ours: which changed a kernel, and what one of t
   const Result text = call(f, {"show", path, "E_4", "--what", "llvm", "--step", std::to_string(simplified)});
   CHECK(text.code == 0);
   CHECK(contains(text.out, "-  %b = add i32 %a, 0"));
+  CHECK(contains(call(f, {"show", path, "E_4", "--what", "llvm"}).out, "as rendered"));
+  // The list of our passes leads on to them, where there is IR.
+  CHECK(contains(call(f, {"ls", path, "E_4"}).out, "then LLVM's passes: uopscope show " + path));
+  CHECK(!contains(call(f, {"ls", sampleTrace(f), "r_4"}).out, "LLVM"));
   const Result beyond = call(f, {"show", path, "E_4", "--what", "llvm", "--step", "999"});
   CHECK(beyond.code == 2);
   CHECK(contains(beyond.err, "there is no step 999"));

@@ -1,4 +1,5 @@
 // Offline sessions, stories, what-if and bisection in use.
+#include "replay/read/opening.h"
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
@@ -318,6 +319,30 @@ with rules_after("initial symbolic", PatternMatcher([(x + x, right), (x + c, wro
   CHECK(call(f, {"run", right}, "UOPSCOPE_FUEL=many").code == 2);
 }
 
+TEST_CASE("rewriting that a script asks for itself is no kernel, and each verb of the laboratory says so") {
+  Folder f;
+  const std::string script =
+      f.file("own.py", R"(from tinygrad.uop.ops import UOp, UPat, PatternMatcher, graph_rewrite
+from tinygrad.dtype import dtypes
+i = UOp.variable("i", 0, 63, dtypes.int)
+graph_rewrite(i * 1, PatternMatcher([(UPat.var("x") * 1, lambda x: x)]), name="my algebra")
+)");
+  const std::string trace = f.file("own.uoptrace");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"bisect", trace, "--kernel", "1", "--line", "x"},
+        {"whatif", trace, "--kernel", "1", "--without", "mul-one", "--no-times"},
+        {"values", trace, "1"},
+        {"whatif", trace, "--by-hand", "1"}}) {
+    const Result told = call(f, verb);
+    CAPTURE(verb[0]);
+    CAPTURE(told.err);
+    CHECK(told.code == 2);
+    CHECK(contains(told.err, "is no kernel"));
+  }
+  CHECK(contains(call(f, {"story", trace, "1"}).out, "my algebra"));
+}
+
 TEST_CASE("the lesson in a session folds its answers, and the teacher's part stays out") {
   Folder f;
   const std::string page = f.file("s.html"),
@@ -349,50 +374,47 @@ TEST_CASE("bookmarks beside a trace are the talk of its session") {
   CHECK(contains(html, "\">r_4, pass 2</a>"));
 }
 
-TEST_CASE("a browser steps through a session: slider, keys, links") {
-  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
-    MESSAGE("skipped: no chromium");
-    return;
-  }
+TEST_CASE("browsers step through a session: slider, keys, tabs, wide and narrow, light and dark") {
   Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
   const std::string page = f.file("s.html");
-  REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "-o", page}).code == 0);
-  // Plays a person's actions on the page; the page's title reports what is visible.
-  std::string html = textOf(page);
-  html.insert(html.rfind("</body>"), R"(<script>
-    const seen = [], look = () => seen.push(document.getElementById("where").textContent + " " +
-      document.querySelectorAll("#canvas .box").length + " " + document.querySelectorAll("#canvas .box.m1").length);
-    const slider = document.getElementById("slider");
-    slider.value = 3; slider.dispatchEvent(new Event("input")); look();
-    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"})); look();
-    dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"})); look();
-    dispatchEvent(new KeyboardEvent("keydown", {key: "End"})); look();
-    dispatchEvent(new KeyboardEvent("keydown", {key: "Home"})); look();
-    for (const tab of document.querySelectorAll(".tabs button")) { tab.click(); seen.push(document.getElementById("pane").textContent.length > 20); }
-    document.title = seen.join(";");
-  </script>)");
-  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
-  const std::string command =
-      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
-      shell("file://" + driven + "#kernel=r_4&pass=1&step=0") + " >" + shell(dom) + " 2>/dev/null </dev/null";
-  if (std::system(command.c_str()) != 0) {
-    MESSAGE("skipped: chromium does not run here");
+  const std::string lesson =
+      f.file("lesson.md", "# Look\nThe product begins with [this step](kernel=2&pass=1&step=1).\n");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  REQUIRE(call(f, {"export", trace, "--what", "session", "--lesson", lesson, "-o", page}).code == 0);
+  const std::string told = f.file("told"), failed = f.file("failed");
+  const int code =
+      WEXITSTATUS(std::system(("timeout 200 python3 " UOPSCOPE_SOURCE_DIR "/tests/laboratory/browsers " +
+                               shell(page) + " >" + shell(told) + " 2>" + shell(failed))
+                                  .c_str()));
+  const std::string problem = textOf(failed);
+  if (contains(problem, "apt install") || contains(problem, "ended")) {
+    MESSAGE("skipped: " << problem);
     return;
   }
-  const std::string after = textOf(dom);
-  const size_t from = after.find("<title>") + 7;
-  const std::string title = after.substr(from, after.find("</title>") - from);
-  INFO(title);
-  std::vector<std::string> seen;
-  std::istringstream parts(title);
-  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
-  REQUIRE(seen.size() == 9);
-  CHECK(seen[0].starts_with("step 3 of "));
-  CHECK(seen[1].starts_with("step 4 of "));
-  CHECK(seen[2] == seen[0]); // a step there and back gives the same picture
-  CHECK(seen[3].find("step ") == 0);
-  CHECK(seen[4].starts_with("step 0 of "));
-  CHECK(!seen[0].ends_with(" 0")); // the page marks new nodes
-  CHECK(seen[5] == "true");
-  CHECK(contains(after, "<svg"));
+  CAPTURE(problem);
+  CHECK(code == 0);
+  CHECK(contains(textOf(told), "| s |"));
+}
+
+TEST_CASE("a session opens at the rewrite worth a look, and has room for its kernel first") {
+  Folder f;
+  const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace"),
+                    page = f.file("s.html");
+  REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
+  REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
+  Trace read(trace);
+  const ScopeId kernel = fullestScope(read);
+  const auto at = openingOf(read, kernel);
+  REQUIRE(at);
+  const auto passes = read.passes(kernel);
+  const auto number = std::ranges::find(passes, at->pass, &PassInfo::id) - passes.begin() + 1;
+  CHECK(dataOf(textOf(page))["opening"] == "kernel=" + std::to_string(kernel) +
+                                               "&pass=" + std::to_string(number) +
+                                               "&step=" + std::to_string(at->step.k));
+  // Where little fits, that kernel is what is there.
+  REQUIRE(call(f, {"export", trace, "--what", "session", "--megabytes", "1", "-o", page}).code == 0);
+  const Json data = dataOf(textOf(page));
+  CHECK(std::ranges::any_of(data["scopes"], [&](const Json& s) { return s["id"] == kernel; }));
+  CHECK(data["opening"].get<std::string>().starts_with("kernel=" + std::to_string(kernel)));
 }

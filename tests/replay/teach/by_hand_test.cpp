@@ -135,11 +135,6 @@ TEST_CASE("by hand: numbers of matches, refusals, and the form of the text") {
   CHECK(messageOf([&] { hand.choose("add-nothing"); }).find("matches nowhere") != std::string::npos);
   CHECK(messageOf([&] { hand.choose(rule + "#999"); }).find("there is no \"" + rule + "#999\"") !=
         std::string::npos);
-  for (const PassInfo& p : trace.passes(kernel))
-    if (p.depth > 0) {
-      CHECK(messageOf([&] { HandGraph(trace, {p.id, 0}); }).find("nested in") != std::string::npos);
-      break;
-    }
   for (const ScopeInfo& s : trace.scopes())
     if (s.kind == ScopeKind::Schedule && !trace.passes(s.id).empty())
       CHECK(messageOf([&] { HandGraph(trace, {trace.passes(s.id).front().id, 0}); }).find("no kernel") !=
@@ -152,6 +147,34 @@ TEST_CASE("by hand: numbers of matches, refusals, and the form of the text") {
   CHECK(messageOf([&] { handPlace(trace, "pass=devectorize", ""); }).find("kernel and a pass") !=
         std::string::npos);
   CHECK(handPlace(trace, std::to_string(pass.firstStep), "").step == 1);
+}
+
+TEST_CASE("by hand: a step of a nested pass stands for the kernel meanwhile, in the pass around it") {
+  Trace trace(kernels());
+  size_t nested = 0;
+  for (const ScopeId kernel : kernelsOf(trace)) {
+    std::vector<Variant> variants;
+    for (const PassInfo& p : trace.passes(kernel)) {
+      if (p.depth == 0 || p.steps == 0 || variants.size() == 4) continue;
+      HandGraph hand(trace, {p.id, p.steps});
+      const PassInfo around = trace.pass(p.parent);
+      CAPTURE(p.name);
+      CHECK(hand.inside() == p.name);
+      if (around.depth == 0) {
+        CHECK(hand.pass() == around.name);
+        CHECK(hand.step() == p.parentSteps);
+        HandGraph outer(trace, {around.id, p.parentSteps});
+        CHECK(hand.graph().toposort().size() == outer.graph().toposort().size());
+        CHECK(hand.matches().size() == outer.matches().size());
+      }
+      CHECK(handMatchesText(hand).find("\"" + p.name + "\" rewrites an expression") != std::string::npos);
+      variants.push_back(hand.variant());
+      ++nested;
+    }
+    const WhatIf w = whatIf(storedCompilation(trace, kernel), variants, {.repeats = 0});
+    for (const VariantResult& v : w.variants) CHECK_MESSAGE(v.sameCode, v.name << ": " << v.problem);
+  }
+  CHECK(nested > 0);
 }
 
 TEST_CASE("by hand: a variant with choices compiles, says what was done, and parts at the step") {

@@ -116,6 +116,12 @@ TEST_CASE("laboratory: the rewrite that made a line of the code, and the way to 
   bisect.ofLine(w.session.code()->plainText(line, line));
   CHECK(w.item("bisectBar")->isVisible());
   CHECK(w.item("bisectQuestion")->property("text").toString().contains("<< 3"));
+  w.window->grabWindow(); // the bar has its place when it is drawn
+  if (bisect.busy()) {
+    const QQuickItem *question = w.item("bisectQuestion"), *cancel = w.item("bisectCancel");
+    CHECK(question->mapToScene({question->width(), 0}).x() <= cancel->mapToScene({0, 0}).x());
+    CHECK(cancel->mapToScene({cancel->width(), 0}).x() > w.window->width() - 60);
+  }
   REQUIRE(waitFor([&] { return !bisect.busy(); }, 120000));
   w.settle();
   CAPTURE(bisect.text().toStdString());

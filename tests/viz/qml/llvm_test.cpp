@@ -42,6 +42,32 @@ TEST_CASE("llvm: the passes that changed a kernel, and the difference of the cho
   CHECK(!w.item("llvmPane")->isVisible());
 }
 
+TEST_CASE("llvm: its passes follow ours in the tree, by the mouse and by the keyboard") {
+  Window w(cpuTrace());
+  TraceTreeModel& tree = *w.session.tree();
+  auto rowsOf = [&](const char* kind) {
+    std::vector<int> rows;
+    for (int k = 0; k < tree.rowCount(); ++k)
+      if (tree.data(tree.index(k), TraceTreeModel::KindRole) == QLatin1String(kind)) rows.push_back(k);
+    return rows;
+  };
+  REQUIRE(waitFor([&] { return rowsOf("llvm").size() == 1; })); // the open kernel's
+  const int row = rowsOf("llvm").front();
+  CHECK(tree.data(tree.index(row - 1), TraceTreeModel::KindRole) == "pass");
+  CHECK_FALSE(tree.data(tree.index(row), TraceTreeModel::CurrentRole).toBool());
+  const auto scope = w.session.scope();
+  QMetaObject::invokeMethod(w.item("traceTree"), "taken", Q_ARG(int, row));
+  w.settle();
+  CHECK(w.session.tab() == "ir");
+  CHECK(w.session.scope() == scope);
+  REQUIRE(waitFor([&] { return w.tools.llvm()->count() > 1; }));
+  CHECK(w.item("llvmPane")->isVisible());
+  // A filter finds it, with its kernel above it.
+  tree.setFilter("llvm");
+  REQUIRE(waitFor([&] { return tree.rowCount() > 0 && rowsOf("pass").empty() && !rowsOf("llvm").empty(); }));
+  CHECK(rowsOf("llvm").size() == rowsOf("kernel").size());
+}
+
 TEST_CASE("llvm: a schedule has no IR, and the pane says so") {
   Window w(cpuTrace());
   w.tools.llvm()->setOpen(true);

@@ -155,8 +155,8 @@ TEST_CASE(
   CHECK(ran);
 }
 
-TEST_CASE("rule bench: in a small window the rule is drawn at once, and what came of it stands beside the "
-          "picture") {
+TEST_CASE("rule bench: in a small window the rule has the room that it needs, and what came of it stands "
+          "beside the picture") {
   if (program().isEmpty()) return;
   Window w(productTrace());
   w.window->resize(900, 600);
@@ -164,16 +164,13 @@ TEST_CASE("rule bench: in a small window the rule is drawn at once, and what cam
   w.tools.rule()->setProgram(program());
   w.session.trigger("tab-rule");
   w.settle();
-  const QImage seen = w.window->grabWindow();
-  const QQuickItem* text = w.item("ruleText")->parentItem()->parentItem(); // the part of it that is in view
-  const QPoint corner = text->mapToScene({0, 0}).toPoint();
-  std::set<QRgb> colours;
-  for (int y = 10; y < 60; ++y)
-    for (int x = 10; x < 200; ++x) colours.insert(seen.pixel(corner.x() + x, corner.y() + y));
-  CHECK(colours.size() > 5);
+  CHECK(w.item("ruleHint")->isVisible());
+  const double fresh = w.item("ruleText")->parentItem()->parentItem()->height();
   w.click(w.item("ruleRun"));
   REQUIRE(waitFor([&] { return !w.tools.rule()->busy(); }, 120000));
   w.settle();
+  CHECK_FALSE(w.item("ruleHint")->isVisible());
+  CHECK(w.item("ruleText")->parentItem()->parentItem()->height() < fresh);
   QQuickItem *verdict = w.item("ruleVerdict0"), *pictures = w.item("rulePictures");
   CHECK(verdict->width() > 200);
   CHECK(verdict->mapToScene({verdict->width(), 0}).x() <= pictures->mapToScene({0, 0}).x());

@@ -3,6 +3,7 @@
 #include "tests/viz/window_support.h"
 
 #include <QFile>
+#include <QQmlExpression>
 #include <QTemporaryDir>
 
 using namespace uopscope;
@@ -46,6 +47,15 @@ TEST_CASE("walk: a bookmark asks for its note, and the same state is kept once")
   CHECK(w.canvas->hasActiveFocus());
   w.key(Qt::Key_D, kCtrl);
   CHECK(marks.count() == 1);
+  // A note longer than its field is read from its beginning once it is written.
+  w.type("a sentence that is longer than the list of bookmarks is wide");
+  w.key(Qt::Key_Return);
+  w.settle();
+  QQuickItem* note = w.item("note-0");
+  CHECK(note->property("contentWidth").toDouble() > note->width());
+  CHECK(QQmlExpression(qmlContext(note), note, "positionAt(0, 5)").evaluate().toInt() == 0);
+  marks.setNote(0, "loop j");
+  w.key(Qt::Key_D, kCtrl);
   w.key(Qt::Key_Escape);
   CHECK(marks.data(marks.index(0), Bookmarks::NoteRole) == "loop j");
   QFile::remove(Bookmarks::fileFor(trace));

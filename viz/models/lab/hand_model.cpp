@@ -115,6 +115,11 @@ void HandModel::ended(int code, QProcess::ExitStatus status) {
     return;
   }
   answer_ = answer;
+  shownPlace_ = tr("%1, step %2")
+                    .arg(answer[QLatin1String("pass")].toString())
+                    .arg(answer[QLatin1String("step")].toInteger());
+  if (const QString inside = answer[QLatin1String("inside")].toString(); !inside.isEmpty())
+    shownPlace_ = tr("%1 (%2 rewrites an expression of it)").arg(shownPlace_, inside);
   chosen_ = asking_;
   filter_.clear();
   graph_.setPicture(drawn(answer_[QLatin1String("graph")]));

@@ -96,7 +96,8 @@ void TraceTreeModel::show(TreeAnswer answer) {
 
 int TraceTreeModel::currentRow() const {
   for (size_t i = 0; i < rows_.size(); ++i)
-    if (rows_[i].scope == currentScope_ && rows_[i].pass == currentPass_) return static_cast<int>(i);
+    if (rows_[i].scope == currentScope_ && rows_[i].pass == currentPass_ && !rows_[i].llvm)
+      return static_cast<int>(i);
   return -1;
 }
 
@@ -163,7 +164,8 @@ QVariant TraceTreeModel::data(const QModelIndex& index, int role) const {
   switch (role) {
   case Qt::DisplayRole:
   case NameRole: return r.name;
-  case KindRole: return r.isPass ? QStringLiteral("pass") : kindName(r.kind);
+  case KindRole:
+    return r.llvm ? QStringLiteral("llvm") : r.isPass ? QStringLiteral("pass") : kindName(r.kind);
   case DepthRole: return r.depth;
   case StepsRole: return static_cast<qlonglong>(r.steps);
   case StepsTextRole: return r.steps > 0 ? grouped(r.steps) : QString();
@@ -172,7 +174,7 @@ QVariant TraceTreeModel::data(const QModelIndex& index, int role) const {
   case ExpandedRole: return r.expanded;
   case InsideRole: return r.isPass && !r.expanded ? r.inside : 0;
   case HasChildrenRole: return r.hasChildren;
-  case CurrentRole: return r.scope == currentScope_ && r.pass == currentPass_;
+  case CurrentRole: return r.scope == currentScope_ && r.pass == currentPass_ && !r.llvm;
   case FailedRole: return r.failed;
   case OpenRole: return r.open;
   case ScopeRole: return static_cast<qlonglong>(r.scope);

@@ -3,6 +3,9 @@
 
 #include "viz/models/work/reports.h"
 
+#include <QCoreApplication>
+#include <algorithm>
+
 namespace uopscope {
 namespace {
 
@@ -71,6 +74,14 @@ const std::vector<TreeRow>& TreeBuilder::passesOf(Trace& trace, const ScopeInfo&
     if (p.endNs) r.time = duration(*p.endNs - p.beginNs);
   }
   countInside(rows);
+  const auto texts =
+      scope.kind == ScopeKind::Kernel ? trace.artifacts(scope.id) : std::vector<ArtifactInfo>();
+  if (!rows.empty() && std::ranges::find(texts, "ir", &ArtifactInfo::kind) != texts.end()) {
+    TreeRow& r = rows.emplace_back();
+    r.llvm = true;
+    r.scope = scope.id;
+    r.name = QCoreApplication::translate("TraceTreeModel", "LLVM's passes");
+  }
   if (scope.endNs) return ended_[scope.id] = std::move(rows);
   return growing_ = std::move(rows);
 }
@@ -100,7 +111,7 @@ bool TreeBuilder::addScope(Walk& w, size_t at, int depth, bool ancestorMatches) 
     PassId foldedUpTo = 0;
     for (const TreeRow& p : passesOf(w.trace, scope)) {
       hasChildren = true;
-      if (p.pass <= foldedUpTo) continue;
+      if (!p.llvm && p.pass <= foldedUpTo) continue;
       if (w.question.hideEmpty && p.pass != w.question.present && p.dull) {
         ++w.answer.hidden;
         continue;

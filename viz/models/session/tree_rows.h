@@ -27,6 +27,8 @@ struct TreeRow {
   QString name, place, time;
   int64_t steps = 0;
   bool failed = false, open = false, dull = false;
+  bool llvm =
+      false; ///< stands behind the passes of a kernel for those of LLVM, which the tab of the IR shows
   ScopeKind kind = ScopeKind::Other;
   bool operator==(const TreeRow&) const = default;
 };
