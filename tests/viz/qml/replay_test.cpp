@@ -116,6 +116,9 @@ TEST_CASE("replay page: texts and graphs by key, each with something to see") {
   CHECK(p.w.item("replayText")->isVisible());
   p.click("replayOnlyChanges");
   CHECK(p.replay.detail()->lines()->onlyChanges());
+  p.click("replayWhat-ir"); // nothing to see: said once, where one looks
+  CHECK(p.w.item("replayText")->property("count").toInt() == 0);
+  CHECK_FALSE(p.w.item("replaySummary")->isVisible());
   p.key(Qt::Key_5, Qt::ControlModifier);
   CHECK(p.w.item("replayTogether")->isVisible());
   CHECK(p.text("replaySummary").contains("added"));
