@@ -349,18 +349,45 @@ TEST_CASE("bookmarks beside a trace are the talk of its session") {
   CHECK(contains(html, "\">r_4, pass 2</a>"));
 }
 
-TEST_CASE("a browser steps through a session: slider, keys, links") {
+namespace {
+
+/// What `actions` add to `seen` on a page in a browser, which shows it at `place`; nothing where no browser runs here.
+std::vector<std::string> playedOn(const Folder& f, const std::string& page, const std::string& place,
+                                  const std::string& actions) {
   if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
     MESSAGE("skipped: no chromium");
-    return;
+    return {};
   }
+  std::string html = textOf(page);
+  html.insert(html.rfind("</body>"),
+              "<script>const seen = [];" + actions + "document.title = seen.join(';');</script>");
+  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
+  const std::string command =
+      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
+      shell("file://" + driven + place) + " >" + shell(dom) + " 2>/dev/null </dev/null";
+  if (std::system(command.c_str()) != 0) {
+    MESSAGE("skipped: chromium does not run here");
+    return {};
+  }
+  const std::string after = textOf(dom);
+  CHECK(contains(after, "<svg"));
+  const size_t from = after.find("<title>") + 7;
+  const std::string title = after.substr(from, after.find("</title>") - from);
+  std::vector<std::string> seen;
+  std::istringstream parts(title);
+  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
+  return seen;
+}
+
+} // namespace
+
+TEST_CASE("a browser steps through a session: slider, keys, links") {
   Folder f;
   const std::string page = f.file("s.html");
   REQUIRE(call(f, {"export", sampleTrace(f), "--what", "session", "-o", page}).code == 0);
   // Plays a person's actions on the page; the page's title reports what is visible.
-  std::string html = textOf(page);
-  html.insert(html.rfind("</body>"), R"(<script>
-    const seen = [], look = () => seen.push(document.getElementById("where").textContent + " " +
+  const std::vector<std::string> seen = playedOn(f, page, "#kernel=r_4&pass=1&step=0", R"(
+    const look = () => seen.push(document.getElementById("where").textContent + " " +
       document.querySelectorAll("#canvas .box").length + " " + document.querySelectorAll("#canvas .box.m1").length);
     const slider = document.getElementById("slider");
     slider.value = 3; slider.dispatchEvent(new Event("input")); look();
@@ -368,24 +395,8 @@ TEST_CASE("a browser steps through a session: slider, keys, links") {
     dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"})); look();
     dispatchEvent(new KeyboardEvent("keydown", {key: "End"})); look();
     dispatchEvent(new KeyboardEvent("keydown", {key: "Home"})); look();
-    for (const tab of document.querySelectorAll(".tabs button")) { tab.click(); seen.push(document.getElementById("pane").textContent.length > 20); }
-    document.title = seen.join(";");
-  </script>)");
-  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
-  const std::string command =
-      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
-      shell("file://" + driven + "#kernel=r_4&pass=1&step=0") + " >" + shell(dom) + " 2>/dev/null </dev/null";
-  if (std::system(command.c_str()) != 0) {
-    MESSAGE("skipped: chromium does not run here");
-    return;
-  }
-  const std::string after = textOf(dom);
-  const size_t from = after.find("<title>") + 7;
-  const std::string title = after.substr(from, after.find("</title>") - from);
-  INFO(title);
-  std::vector<std::string> seen;
-  std::istringstream parts(title);
-  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
+    for (const tab of document.querySelectorAll(".tabs button")) { tab.click(); seen.push(document.getElementById("pane").textContent.length > 20); })");
+  if (seen.empty()) return;
   REQUIRE(seen.size() == 9);
   CHECK(seen[0].starts_with("step 3 of "));
   CHECK(seen[1].starts_with("step 4 of "));
@@ -394,5 +405,32 @@ TEST_CASE("a browser steps through a session: slider, keys, links") {
   CHECK(seen[4].starts_with("step 0 of "));
   CHECK(!seen[0].ends_with(" 0")); // the page marks new nodes
   CHECK(seen[5] == "true");
-  CHECK(contains(after, "<svg"));
+}
+
+TEST_CASE("a session shows something of what each step changes, where a link leads too") {
+  Folder f;
+  const std::string trace = f.file("t.uoptrace"), page = f.file("s.html");
+  REQUIRE(call(f, {"record", "-q", f.file("product.py", kProduct), "-o", trace}).code == 0);
+  REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
+  CHECK_FALSE(contains(textOf(page), "\xef\xbf\xbd")); // no text is cut within a letter
+  // Links to every step; the canvas is too small for any graph.
+  const std::vector<std::string> seen = playedOn(f, page, "", R"(
+    const canvas = document.getElementById("canvas"), data = JSON.parse(document.getElementById("data").textContent);
+    canvas.style.cssText = "position: fixed; left: 0; top: 0; width: 300px; height: 200px";
+    let changed = 0, hidden = [];
+    for (const scope of data.scopes) for (const pass of scope.passes) for (let k = 1; pass.rows && k <= pass.rows.length && k < 12; ++k) {
+      location.hash = "kernel=" + scope.id + "&pass=" + pass.no + "&step=" + k;
+      dispatchEvent(new Event("hashchange"));
+      const of = marks => [...canvas.querySelectorAll(marks)].map(b => b.querySelector("rect").getBoundingClientRect());
+      let marked = of(".box.m1, .box.m2");
+      if (!marked.length) marked = of(".box.m3").sort((a, b) => a.top - b.top).slice(0, 1); // what reads the change
+      if (!marked.length) continue;
+      ++changed;
+      if (!marked.some(r => r.right > 0 && r.left < 300 && r.bottom > 0 && r.top < 200)) hidden.push(location.hash.replaceAll('&', ' '));
+    }
+    seen.push(changed, hidden.length + " out of sight " + hidden.slice(0, 3).join(" "));)");
+  if (seen.empty()) return;
+  REQUIRE(seen.size() == 2);
+  CHECK(std::stoi(seen[0]) > 50);
+  CHECK(seen[1] == "0 out of sight ");
 }
