@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "engine/runtime/llvm_passes.h"
 #include "replay/read/text_diff.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -62,8 +63,8 @@ int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
                          {"added", c.added},
                          {"removed", c.removed}});
     else
-      table.add({fmt::format("{}", k), passes[k].name, grouped(lines), grouped(c.added), grouped(c.removed),
-                 std::string(llvmPassMeaning(passes[k].name))});
+      table.add({fmt::format("{}", k), passes[k].name, countText(lines), countText(c.added),
+                 countText(c.removed), std::string(llvmPassMeaning(passes[k].name))});
   }
   if (o.json)
     printJson(out);

@@ -15,6 +15,7 @@
 #include "replay/record/trace_writer.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "engine/python/interpreter/interpreter.h"
+#include "replay/schema/quantity_text.h"
 #endif
 
 #include <fcntl.h>
@@ -198,9 +199,9 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
   uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"})
     if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
-  return fmt::format("recording  {} steps  {} kernels  {:.1f} MB  {:.0f} s{}",
-                     grouped(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
-                     static_cast<double>(bytes) / 1e6, static_cast<double>(nowNs() - sinceNs) / 1e9,
+  return fmt::format("recording  {} steps  {} kernels  {}  {:.0f} s{}",
+                     countText(static_cast<int64_t>(p.steps.load())), p.kernels.load(),
+                     sizeText(static_cast<int64_t>(bytes)), static_cast<double>(nowNs() - sinceNs) / 1e9,
                      p.stop ? "  stopping ..." : "");
 }
 
@@ -261,8 +262,9 @@ void summarize(const RecordOptions& o, int code) {
   }
   if (o.quiet) return;
   std::string warning = trace.warning();
-  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {:.1f} MB{}\n", o.output, grouped(steps),
-             grouped(kernels), static_cast<double>(bytes) / 1e6, warning.empty() ? "" : "; " + warning);
+  fmt::print(stderr, "uopscope: {}: {} steps, {} kernels, {}{}\n", o.output, countText(steps),
+             countText(kernels), sizeText(static_cast<int64_t>(bytes)),
+             warning.empty() ? "" : "; " + warning);
 }
 
 /// Fills in options that follow from the given ones: a script's name for -m and -c, a name for the trace.

@@ -11,6 +11,7 @@
 #include "app/cli/sandbox.h"
 #include "engine/codegen/opt.h"
 #include "replay/compare/searched.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -76,7 +77,7 @@ int runSearch(const SearchArguments& a) {
     searched += k.skipped.empty(), candidates += k.candidates.size();
   if (!a.quiet)
     fmt::print("{}: {} of {} kernels searched, {} candidates\n", a.output, searched, found.found.size(),
-               grouped(static_cast<int64_t>(candidates)));
+               countText(static_cast<int64_t>(candidates)));
   return kFine;
 }
 
@@ -116,7 +117,7 @@ int showSearch(const SearchArguments& a) {
       table.add({k.name, k.device, "-", "-", "-", "-", k.skipped});
       continue;
     }
-    auto time = [](int64_t ns) { return ns < 0 ? std::string("-") : duration(ns); };
+    auto time = [](int64_t ns) { return ns < 0 ? std::string("-") : durationText(ns); };
     table.add({k.name, k.device, std::to_string(k.candidates.size()), time(heuristic), time(best),
                best > 0 && heuristic > 0
                    ? fmt::format("{:.2f}", static_cast<double>(heuristic) / static_cast<double>(best))

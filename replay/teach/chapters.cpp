@@ -6,6 +6,7 @@
 #include "replay/read/decisions.h"
 #include "replay/read/provenance.h"
 #include "replay/read/readable.h"
+#include "replay/schema/quantity_text.h"
 #include "replay/teach/pass_words.h"
 
 #include <fmt/format.h>
@@ -194,9 +195,9 @@ public:
         ns += l.ns;
       }
     if (runs)
-      s.details.push_back(ns ? fmt::format("it ran {}, at best in {:.1f} µs: {:.2f} GFLOPS", times(runs),
-                                           static_cast<double>(best) / 1000, gflops)
-                             : fmt::format("it ran {}; its time was not measured", times(runs)));
+      s.details.push_back(
+          ns ? fmt::format("it ran {}, at best in {}: {:.2f} GFLOPS", times(runs), durationText(best), gflops)
+             : fmt::format("it ran {}; its time was not measured", times(runs)));
     chapter.sentences.push_back(std::move(s));
     chapter.code = std::move(source);
   }

@@ -7,6 +7,7 @@
 #include "replay/read/materialize.h"
 #include "replay/read/readable.h"
 #include "replay/read/text_diff.h"
+#include "replay/schema/quantity_text.h"
 #include "viz/models/work/rich_text.h"
 #include "viz/pictures/labels.h"
 
@@ -152,9 +153,7 @@ QVariantMap groupReport(PassView& view, int64_t group) {
 }
 
 QString grouped(int64_t number) {
-  QString s = QString::number(std::abs(number));
-  for (qsizetype i = s.size() - 3; i > 0; i -= 3) s.insert(i, QLatin1Char(','));
-  return number < 0 ? QLatin1Char('-') + s : s;
+  return QString::fromStdString(countText(number));
 }
 
 QString counted(int64_t number, const QString& one, const QString& many) {
@@ -162,19 +161,11 @@ QString counted(int64_t number, const QString& one, const QString& many) {
 }
 
 QString duration(int64_t ns) {
-  const auto v = static_cast<double>(ns);
-  if (ns < 1000) return QStringLiteral("%1 ns").arg(ns);
-  if (ns < 1'000'000) return QStringLiteral("%1 µs").arg(v / 1e3, 0, 'f', v < 1e4 ? 1 : 0);
-  if (ns < 1'000'000'000) return QStringLiteral("%1 ms").arg(v / 1e6, 0, 'f', v < 1e7 ? 2 : 1);
-  return QStringLiteral("%1 s").arg(v / 1e9, 0, 'f', 2);
+  return QString::fromStdString(durationText(ns));
 }
 
 QString amount(int64_t bytes) {
-  const auto v = static_cast<double>(bytes);
-  if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
-  if (bytes < 1'000'000) return QStringLiteral("%1 kB").arg(v / 1e3, 0, 'f', 1);
-  if (bytes < 1'000'000'000) return QStringLiteral("%1 MB").arg(v / 1e6, 0, 'f', 1);
-  return QStringLiteral("%1 GB").arg(v / 1e9, 0, 'f', 2);
+  return QString::fromStdString(sizeText(bytes));
 }
 
 QString shortPlace(const FileLine& at) {
