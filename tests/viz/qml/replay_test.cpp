@@ -4,6 +4,7 @@
 
 #include <QFile>
 #include <QMimeData>
+#include <QRegularExpression>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -69,6 +70,21 @@ TEST_CASE("replay page: arrows move both sides, D leads back to where they part,
   CHECK(p.text("replayName") != name);
   p.key(Qt::Key_Escape);
   CHECK_FALSE(p.replay.shown());
+}
+
+TEST_CASE("replay page: loops have one name in the sentence, above the graphs and in their boxes") {
+  Page p;
+  p.open();
+  const QRegularExpression asTheEngineSays("\\br[0-9]+\\b");
+  const auto engines = [&](const QString& text) { return text.contains(asTheEngineSays); };
+  CHECK_FALSE(engines(p.text("replaySentence")));
+  int loops = 0;
+  for (int k = 0; k < 20; ++k, p.key(Qt::Key_Right))
+    for (const char* name : {"replayLeftText", "replayRightText"}) {
+      CHECK_FALSE(engines(p.text(name)));
+      loops += p.text(name).contains(QRegularExpression("L[0-9]"));
+    }
+  CHECK(loops > 0);
 }
 
 TEST_CASE("replay page: rows, buttons, filters and causes by mouse") {
