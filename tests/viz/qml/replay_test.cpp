@@ -72,7 +72,7 @@ TEST_CASE("replay page: arrows move both sides, D leads back to where they part,
   CHECK_FALSE(p.replay.shown());
 }
 
-TEST_CASE("replay page: loops have one name in the sentence, above the graphs and in their boxes") {
+TEST_CASE("replay page: loops have one name in the sentence and above the graphs") {
   Page p;
   p.open();
   const QRegularExpression asTheEngineSays("\\br[0-9]+\\b");

@@ -9,10 +9,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr const char* kTabs[] = {"graph",  "source",  "ir",       "asm",    "uops", "links",
-                                 "script", "compare", "whatif",   "values", "rule", "story",
-                                 "stats",  "profile", "timeline", "sql"};
-
 /// The first step of the kernel that was chosen among alternatives.
 void goToDecision(Window& w) {
   for (const ScopeInfo& s : w.session.trace()->scopes())

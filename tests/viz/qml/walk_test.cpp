@@ -151,6 +151,13 @@ TEST_CASE("walk: two states open where they differ, to be read; equal texts of g
   REQUIRE(canvas);
   REQUIRE(waitFor([&] { return canvas->settled(); }));
   CHECK(canvas->zoom() >= 0.6);
+  // Keys mean the graph in front, not the one of the other tab.
+  const double near = canvas->zoom(), behind = w.canvas->zoom();
+  w.key(Qt::Key_Minus);
+  CHECK(canvas->zoom() < near);
+  w.key(Qt::Key_Space);
+  CHECK(canvas->viewRect().contains(canvas->bounds()));
+  CHECK(w.canvas->zoom() == behind);
   // The same place in a copy of the trace: other numbers, the same texts.
   QTemporaryDir folder;
   const QString copy = folder.filePath("copy.uoptrace");
