@@ -3,6 +3,7 @@
 #include "tests/viz/whole.h"
 
 #include <QFile>
+#include <QRegularExpression>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -164,4 +165,29 @@ TEST_CASE("sizes: nothing is cut in any popup or bar") {
     goToDecision(w);
   });
   QFile::remove(Bookmarks::fileFor(trace));
+}
+
+TEST_CASE("sizes: the number of steps is not cut, and a price names loops as their boxes do") {
+  Window w(tiledTrace());
+  goToDecision(w);
+  for (const auto& [size, scale] :
+       {std::pair(QSize(900, 600), 1.0), {QSize(1440, 900), 1.0}, {QSize(1440, 900), 1.7}}) {
+    w.theme.setTextScale(scale);
+    resize(w, size);
+    CAPTURE(size.width() * scale);
+    CHECK_FALSE(w.item("paneDetail")->property("truncated").toBool());
+    CHECK(w.item("paneDetail")->property("text").toString().endsWith(" steps"));
+  }
+  static const QRegularExpression engines(QStringLiteral("\\br\\d+\\b")),
+      boxes(QStringLiteral("\\b[LR]\\d+\\b"));
+  const QString reason = w.item("decisionReason")->property("text").toString();
+  INFO(reason.toStdString());
+  CHECK_FALSE(reason.contains(engines));
+  bool named = false;
+  for (const QVariant& decision : w.session.stepInfo()["decisions"].toList())
+    for (const QVariant& bar : decision.toMap()["bars"].toList()) {
+      CHECK_FALSE(bar.toMap()["what"].toString().contains(engines));
+      named |= bar.toMap()["what"].toString().contains(boxes);
+    }
+  CHECK(named);
 }
