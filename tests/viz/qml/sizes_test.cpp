@@ -167,7 +167,7 @@ TEST_CASE("sizes: nothing is cut in any popup or bar") {
   QFile::remove(Bookmarks::fileFor(trace));
 }
 
-TEST_CASE("sizes: the number of steps is not cut, and a price names loops as their boxes do") {
+TEST_CASE("sizes: the number of steps and the name of a rule are not cut, and a price names loops as their boxes do") {
   Window w(tiledTrace());
   goToDecision(w);
   for (const auto& [size, scale] :
@@ -177,6 +177,7 @@ TEST_CASE("sizes: the number of steps is not cut, and a price names loops as the
     CAPTURE(size.width() * scale);
     CHECK_FALSE(w.item("paneDetail")->property("truncated").toBool());
     CHECK(w.item("paneDetail")->property("text").toString().endsWith(" steps"));
+    CHECK_FALSE(w.item("stepRule")->property("truncated").toBool());
   }
   static const QRegularExpression engines(QStringLiteral("\\br\\d+\\b")),
       boxes(QStringLiteral("\\b[LR]\\d+\\b"));
