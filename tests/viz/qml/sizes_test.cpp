@@ -167,7 +167,8 @@ TEST_CASE("sizes: nothing is cut in any popup or bar") {
   QFile::remove(Bookmarks::fileFor(trace));
 }
 
-TEST_CASE("sizes: the number of steps and the name of a rule are not cut, and a price names loops as their boxes do") {
+TEST_CASE("sizes: the number of steps and the name of a rule are not cut, and a price names loops as their "
+          "boxes do") {
   Window w(tiledTrace());
   goToDecision(w);
   for (const auto& [size, scale] :
