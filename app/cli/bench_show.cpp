@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "replay/experiment/bench_html.h"
 #include "replay/experiment/measured.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -68,7 +69,7 @@ void printTable(const Measured& e) {
     table.add({c.cell.name(), median(Metric::Wall),
                wall.count ? fmt::format("{} to {}", time(wall.low), time(wall.high)) : "-", time(wall.mean),
                time(wall.deviation), median(Metric::Kernel), median(Metric::Compile), median(Metric::Search),
-               median(Metric::Peak), c.counts ? grouped(c.counts->second) : "-", std::to_string(c.failed)});
+               median(Metric::Peak), c.counts ? countText(c.counts->second) : "-", std::to_string(c.failed)});
   }
   table.print();
 }
@@ -166,7 +167,7 @@ int compareBench(const BenchArguments& a) {
     if (const std::string words = incomparable(first, *second); !words.empty())
       fmt::print(stderr, "uopscope: {}\n", words);
   if (found.left)
-    fmt::print(stderr, "uopscope: {} further pairs of cells are left out\n", grouped(int64_t(found.left)));
+    fmt::print(stderr, "uopscope: {} further pairs of cells are left out\n", countText(int64_t(found.left)));
   return slower ? kFailed : kFine;
 }
 

@@ -5,6 +5,7 @@
 #include "replay/compare/value_check.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -115,7 +116,7 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
   if (o.errors && !found.blind.empty()) {
     Table blind({"times", "rule", "pass", "first step", "why"});
     for (const ValueSurvey::Blind& b : found.blind)
-      blind.add({grouped(b.count), b.rule, b.pass, fmt::format("{}", b.first), b.why});
+      blind.add({countText(b.count), b.rule, b.pass, fmt::format("{}", b.first), b.why});
     blind.print();
   }
   if (!found.faults.empty()) {
@@ -139,12 +140,13 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
                makeLink(trace, at).str());
   }
   if (found.passes.checked)
-    fmt::print("{} passes: {} keep their values, {} cannot be evaluated; {} kernels: {}, {}\n",
-               grouped(found.passes.checked), grouped(found.passes.same), grouped(found.passes.unknown),
-               grouped(found.kernels.checked), grouped(found.kernels.same), grouped(found.kernels.unknown));
+    fmt::print("{} passes: {} keep their values, {} cannot be evaluated; {}: {}, {}\n",
+               countText(found.passes.checked), countText(found.passes.same), countText(found.passes.unknown),
+               countedText(found.kernels.checked, "kernel"), countText(found.kernels.same),
+               countText(found.kernels.unknown));
   fmt::print("{} rewrites: {} keep their value, {} cannot be evaluated, {} differ{}\n",
-             grouped(found.checked), grouped(found.same + found.unchanged), grouped(found.unknown),
-             grouped(found.differ),
+             countText(found.checked), countText(found.same + found.unchanged), countText(found.unknown),
+             countText(found.differ),
              found.unknown && !o.errors ? " (--blind lists those that cannot be evaluated)" : "");
 }
 

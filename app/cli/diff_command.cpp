@@ -2,6 +2,7 @@
 // stats A --diff B: prints match statistics side by side, biggest differences first.
 #include "app/cli/output.h"
 #include "replay/read/trace_comparison.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -51,19 +52,19 @@ int diff(const LookOptions& o) {
     fmt::print("{}: {} | {}\n", s.key, s.first.empty() ? "(none)" : s.first,
                s.second.empty() ? "(none)" : s.second);
   if (c.same) {
-    fmt::print("the same story: {} scopes, {} passes, {} steps\n", grouped(c.scopes), grouped(c.passes),
-               grouped(c.steps));
+    fmt::print("the same story: {}, {} passes, {}\n", countedText(c.scopes, "scope"), countText(c.passes),
+               countedText(c.steps, "step"));
     return kFine;
   }
   const TraceParting& p = c.parting;
-  fmt::print("the first {} steps are the same; they part at {}\n", grouped(c.commonSteps),
+  fmt::print("the first {} steps are the same; they part at {}\n", countText(c.commonSteps),
              paint(Paint::Bold, p.what));
   fmt::print("{}\n", paint(Paint::Removed, "- " + (p.first.empty() ? "nothing: it has ended" : p.first)));
   fmt::print("{}\n", paint(Paint::Added, "+ " + (p.second.empty() ? "nothing: it has ended" : p.second)));
-  fmt::print("scopes {} | {}, passes {} | {}, steps {} | {}\n", grouped(c.scopes), grouped(c.otherScopes),
-             grouped(c.passes), grouped(c.otherPasses), grouped(c.steps), grouped(c.otherSteps));
+  fmt::print("scopes {} | {}, passes {} | {}, steps {} | {}\n", countText(c.scopes), countText(c.otherScopes),
+             countText(c.passes), countText(c.otherPasses), countText(c.steps), countText(c.otherSteps));
   if (!c.kernels.empty())
-    fmt::print("{} kernels have another source\n", grouped(static_cast<int64_t>(c.kernels.size())));
+    fmt::print("{} with another source\n", countedText(static_cast<int64_t>(c.kernels.size()), "kernel"));
   size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : c.kernels.size();
   for (size_t k = 0; k < std::min(limit, c.kernels.size()); ++k) {
     const auto& kernel = c.kernels[k];
@@ -127,16 +128,16 @@ int statsDiff(const LookOptions& o, MatchGroup group) {
     printJson(out);
     return differ ? kFailed : kFine;
   }
-  auto signedText = [](int64_t n) { return n ? fmt::format("{}{}", n > 0 ? "+" : "", grouped(n)) : ""; };
+  auto signedText = [](int64_t n) { return n ? fmt::format("{}{}", n > 0 ? "+" : "", countText(n)) : ""; };
   Table table({o.by, "matches", "other", "change", "attempts", "other", "change", "time", "other", "change"});
   for (size_t k = 0; k < std::min(limit, lines.size()); ++k) {
     const Line& l = lines[k];
-    table.add({l.name, grouped(static_cast<int64_t>(l.first.matches())),
-               grouped(static_cast<int64_t>(l.second.matches())), signedText(l.matches()),
-               grouped(static_cast<int64_t>(l.first.attempts())),
-               grouped(static_cast<int64_t>(l.second.attempts())), signedText(l.attempts()),
-               duration(l.first.totalNs()), duration(l.second.totalNs()),
-               l.ns() ? fmt::format("{}{}", l.ns() > 0 ? "+" : "-", duration(std::abs(l.ns()))) : ""});
+    table.add({l.name, countText(static_cast<int64_t>(l.first.matches())),
+               countText(static_cast<int64_t>(l.second.matches())), signedText(l.matches()),
+               countText(static_cast<int64_t>(l.first.attempts())),
+               countText(static_cast<int64_t>(l.second.attempts())), signedText(l.attempts()),
+               durationText(l.first.totalNs()), durationText(l.second.totalNs()),
+               l.ns() ? fmt::format("{}{}", l.ns() > 0 ? "+" : "-", durationText(std::abs(l.ns()))) : ""});
   }
   table.print();
   if (limit < lines.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, lines.size());

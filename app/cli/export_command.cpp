@@ -8,6 +8,7 @@
 #include "app/cli/trace_folder.h"
 #include "replay/read/print.h"
 #include "replay/schema/html_text.h"
+#include "replay/schema/quantity_text.h"
 #include "viz/page/session_page.h"
 
 #include <fmt/format.h>
@@ -89,15 +90,15 @@ std::string htmlPage(Trace& trace, ScopeId scope, Cursor* cursor, int64_t k, int
                          s.kind == ScopeKind::Kernel     ? "kernel"
                          : s.kind == ScopeKind::Schedule ? "schedule"
                                                          : "",
-                         htmlText(s.name), grouped(s.steps), htmlText(fileLine(s.script)));
+                         htmlText(s.name), countText(s.steps), htmlText(fileLine(s.script)));
     return out + "</table>\n</html>\n";
   }
   out += "<h2>Passes</h2>\n<table><tr><th>#<th>pass<th>steps<th>time\n";
   const auto& passes = trace.passes(scope);
   for (size_t n = 0; n < passes.size(); ++n)
     out += fmt::format("<tr><td class=n>{}<td style=\"padding-left:{}em\">{}<td class=n>{}<td class=n>{}\n",
-                       n + 1, 1 + passes[n].depth, htmlText(passes[n].name), grouped(passes[n].steps),
-                       passes[n].endNs ? duration(*passes[n].endNs - passes[n].beginNs) : "");
+                       n + 1, 1 + passes[n].depth, htmlText(passes[n].name), countText(passes[n].steps),
+                       passes[n].endNs ? durationText(*passes[n].endNs - passes[n].beginNs) : "");
   out += "</table>\n";
   if (cursor) {
     out +=

@@ -3,6 +3,7 @@
 #include "app/cli/output.h"
 #include "app/cli/replay_command.h"
 #include "app/cli/teach_command.h"
+#include "replay/schema/quantity_text.h"
 #include "replay/teach/lesson.h"
 #include "replay/teach/marking.h"
 #include "replay/teach/progress.h"
@@ -223,7 +224,7 @@ public:
     progress_.save();
     fmt::print("\nDone: {} of {} questions right, {} at the first try, {}.\n", progress_.right,
                lesson_.questions(), progress_.firstTry,
-               counted(static_cast<int64_t>(progress_.hints), "hint"));
+               countedText(static_cast<int64_t>(progress_.hints), "hint"));
     return kFine;
   }
 

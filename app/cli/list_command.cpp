@@ -3,6 +3,7 @@
 #include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
 #include "replay/read/print.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ std::vector<T> chosen(const std::vector<T>& all, const LookOptions& o,
 }
 void noteHidden(size_t shown, size_t all) {
   if (shown < all)
-    fmt::print("{} of {} shown; --limit 0 shows all\n", grouped(static_cast<int64_t>(shown)),
-               grouped(static_cast<int64_t>(all)));
+    fmt::print("{} of {} shown; --limit 0 shows all\n", countText(static_cast<int64_t>(shown)),
+               countText(static_cast<int64_t>(all)));
 }
 size_t limitOf(const LookOptions& o, size_t all) {
   return o.limit > 0 ? std::min(all, static_cast<size_t>(o.limit)) : all;
@@ -99,14 +100,14 @@ int listScopes(Trace& trace, const LookOptions& o) {
   }
   for (const PassInfo& p : trace.passes(0)) steps += p.steps;
   fmt::print("{}  tier {}, {}, {}, {}\n", trace.meta("script").empty() ? trace.path() : trace.meta("script"),
-             trace.meta("tier"), trace.status(), counted(kernels, "kernel"), counted(steps, "step"));
+             trace.meta("tier"), trace.status(), countedText(kernels, "kernel"), countedText(steps, "step"));
   Table table({"#", "kind", "name", "steps", "time", "script line"});
   bool nested = o.sort.empty() && scopes.size() == trace.scopes().size();
   for (const ScopeInfo& s : std::span(scopes).first(limit))
     table.add({fmt::format("{}", s.id), std::string(kindName(s.kind)),
                std::string(nested ? static_cast<size_t>(depthOf(trace, s)) * 2 : 0, ' ') + s.name,
-               grouped(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
-               s.endNs ? duration(*s.endNs - s.beginNs) : "not ended", fileLine(s.script)});
+               countText(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
+               s.endNs ? durationText(*s.endNs - s.beginNs) : "not ended", fileLine(s.script)});
   if (table.size()) table.print();
   noteHidden(limit, scopes.size());
   if (!trace.passes(0).empty())
@@ -155,9 +156,9 @@ int listPasses(Trace& trace, ScopeId scope, const LookOptions& o) {
   for (size_t k = 0; k < limit; ++k) {
     const Numbered& p = passes[k];
     std::string name = std::string(o.sort.empty() ? static_cast<size_t>(p.depth) * 2 : 0, ' ') + p.name;
-    table.add({fmt::format("{}", p.number), name, grouped(p.steps),
-               p.nestedSteps ? grouped(p.nestedSteps) : "", p.endNs ? duration(*p.endNs - p.beginNs) : "",
-               std::string(outcomeName(p)), fileLine(p.at)});
+    table.add(
+        {fmt::format("{}", p.number), name, countText(p.steps), p.nestedSteps ? countText(p.nestedSteps) : "",
+         p.endNs ? durationText(*p.endNs - p.beginNs) : "", std::string(outcomeName(p)), fileLine(p.at)});
   }
   table.print();
   noteHidden(limit, passes.size());
@@ -217,7 +218,7 @@ int listSteps(Trace& trace, PassId pass, const LookOptions& o) {
   Table table({"step", "rule", "time", "before -> after"});
   for (const StepInfo& s : steps)
     table.add({fmt::format("{}", s.k), trace.rule(s.rule).name + (decided.contains(s.id) ? " *" : ""),
-               duration(s.ns),
+               durationText(s.ns),
                s.kind == StepKind::RewriteError
                    ? fmt::format("{} -> REWRITE_ERROR: {}", text(s.before), trace.stepMessage(s.id))
                    : fmt::format("{} -> {}", text(s.before), text(s.after))});

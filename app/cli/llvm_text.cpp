@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "engine/runtime/llvm_passes.h"
 #include "replay/read/text_diff.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -67,8 +68,8 @@ int showLlvm(Trace& trace, ScopeId scope, const LookOptions& o) {
                          {"added", c.added},
                          {"removed", c.removed}});
     else
-      table.add({fmt::format("{}", k), shownName(passes, k), grouped(lines), grouped(c.added),
-                 grouped(c.removed),
+      table.add({fmt::format("{}", k), shownName(passes, k), countText(lines), countText(c.added),
+                 countText(c.removed),
                  k ? std::string(llvmPassMeaning(passes[k].name)) : "what our last pass leaves"});
   }
   if (o.json)

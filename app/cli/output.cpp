@@ -1,6 +1,7 @@
 // Widths count code points, so that names with accents and µ align.
 #include "app/cli/output.h"
 
+#include "replay/schema/letters.h"
 #include "replay/schema/printable.h"
 
 #include <fmt/format.h>
@@ -42,12 +43,8 @@ std::string paint(Paint paint, const std::string& text) {
 }
 
 namespace {
-size_t widthOf(const std::string& text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 bool looksNumeric(const std::string& text) {
-  return text.empty() || (text.find_first_not_of("0123456789.,-+% msµ") == std::string::npos &&
+  return text.empty() || (text.find_first_not_of("0123456789.,-+% nmsµkMGB") == std::string::npos &&
                           text.find_first_of("0123456789-") != std::string::npos);
 }
 } // namespace
@@ -60,16 +57,16 @@ void Table::add(std::vector<std::string> row) {
 void Table::print() const {
   std::vector<size_t> width(header_.size());
   std::vector<bool> right(header_.size(), true);
-  for (size_t c = 0; c < header_.size(); ++c) width[c] = widthOf(header_[c]);
+  for (size_t c = 0; c < header_.size(); ++c) width[c] = letterCount(header_[c]);
   for (const auto& row : rows_)
     for (size_t c = 0; c < row.size(); ++c) {
-      width[c] = std::max(width[c], widthOf(row[c]));
+      width[c] = std::max(width[c], letterCount(row[c]));
       right[c] = right[c] && looksNumeric(row[c]);
     }
   auto line = [&](const std::vector<std::string>& row) {
     std::string out;
     for (size_t c = 0; c < row.size(); ++c) {
-      std::string pad(width[c] - std::min(width[c], widthOf(row[c])), ' ');
+      std::string pad(width[c] - std::min(width[c], letterCount(row[c])), ' ');
       bool last = c + 1 == row.size();
       out += right[c] && !rows_.empty() ? pad + row[c] : last ? row[c] : row[c] + pad;
       if (!last) out += "  ";
@@ -87,26 +84,6 @@ void printJson(const Json& json) {
 void warnAbout(const Trace& trace) {
   if (std::string warning = trace.warning(); !warning.empty())
     fmt::print(stderr, "uopscope: {}: {}\n", trace.path(), warning);
-}
-
-std::string grouped(int64_t number) {
-  std::string digits = fmt::format("{}", number < 0 ? -number : number), out;
-  for (size_t k = 0; k < digits.size(); ++k) {
-    if (k && (digits.size() - k) % 3 == 0) out += ',';
-    out += digits[k];
-  }
-  return number < 0 ? "-" + out : out;
-}
-
-std::string counted(int64_t number, const char* what) {
-  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
-}
-
-std::string duration(int64_t ns) {
-  double value = static_cast<double>(ns);
-  if (value < 1e6) return fmt::format("{:.1f} µs", value / 1e3);
-  if (value < 1e9) return fmt::format("{:.2f} ms", value / 1e6);
-  return fmt::format("{:.2f} s", value / 1e9);
 }
 
 std::string fileLine(const FileLine& at) {

@@ -27,12 +27,6 @@ private:
 void printJson(const Json& json);
 /// Warns on stderr of an unusual trace (not finished, crashed ...).
 void warnAbout(const Trace& trace);
-/// 1234567 -> "1,234,567"
-std::string grouped(int64_t number);
-/// "1 kernel", "1,024 kernels"
-std::string counted(int64_t number, const char* what);
-/// "1.23 ms", "45 µs"
-std::string duration(int64_t ns);
 std::string fileLine(const FileLine& at);
 /// Prints the reasons of a rewrite with the prices of the alternatives, one line each.
 void printDecisions(const std::vector<Decision>& made);

@@ -3,6 +3,7 @@
 //   rule          declined  reason
 //   lt-normal        1,204  nothing cancels and the bounds overlap
 #include "app/cli/output.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -38,9 +39,9 @@ int reasonStats(const LookOptions& o) {
   int64_t total = 0;
   for (const DeclineTotal& d : all) total += d.count;
   for (size_t k = 0; k < limit; ++k)
-    table.add({trace.rule(all[k].rule).name, grouped(all[k].count), all[k].reason});
+    table.add({trace.rule(all[k].rule).name, countText(all[k].count), all[k].reason});
   table.print();
-  fmt::print("{} reasons, given {} times\n", all.size(), grouped(total));
+  fmt::print("{} reasons, given {} times\n", all.size(), countText(total));
   if (limit < all.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit, all.size());
   return kFine;
 }

@@ -15,6 +15,7 @@
 #include "replay/record/trace_writer.h"
 #ifdef UOPSCOPE_HAVE_PYTHON
 #include "engine/python/interpreter/interpreter.h"
+#include "replay/schema/quantity_text.h"
 #endif
 
 #include <fcntl.h>
@@ -198,9 +199,9 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
   uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"})
     if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
-  return fmt::format("recording  {}  {}  {:.1f} MB  {:.0f} s{}",
-                     counted(static_cast<int64_t>(p.steps.load()), "step"),
-                     counted(p.kernels.load(), "kernel"), static_cast<double>(bytes) / 1e6,
+  return fmt::format("recording  {}  {}  {}  {:.0f} s{}",
+                     countedText(static_cast<int64_t>(p.steps.load()), "step"),
+                     countedText(p.kernels.load(), "kernel"), sizeText(static_cast<int64_t>(bytes)),
                      static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
 }
 
@@ -261,8 +262,8 @@ void summarize(const RecordOptions& o, int code) {
   }
   if (o.quiet) return;
   std::string warning = trace.warning();
-  fmt::print(stderr, "uopscope: {}: {}, {}, {:.1f} MB{}\n", o.output, counted(steps, "step"),
-             counted(kernels, "kernel"), static_cast<double>(bytes) / 1e6,
+  fmt::print(stderr, "uopscope: {}: {}, {}, {}{}\n", o.output, countedText(steps, "step"),
+             countedText(kernels, "kernel"), sizeText(static_cast<int64_t>(bytes)),
              warning.empty() ? "" : "; " + warning);
 }
 

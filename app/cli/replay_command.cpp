@@ -9,6 +9,7 @@
 #include "replay/compare/replay.h"
 #include "replay/compare/report.h"
 #include "replay/record/capture_session.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -220,8 +221,8 @@ int replayCapture(const ReplayArguments& o) {
   size_t kernels = 0, schedules = 0;
   for (const CorpusEntry& e : Corpus::open(o.output).entries()) ++(e.isKernel() ? kernels : schedules);
   std::error_code ignored;
-  fmt::print("{}: {} kernels, {} schedules, {:.1f} kB\n", o.output, kernels, schedules,
-             static_cast<double>(fs::file_size(o.output, ignored)) / 1e3);
+  fmt::print("{}: {}, {}, {}\n", o.output, countedText(kernels, "kernel"), countedText(schedules, "schedule"),
+             sizeText(static_cast<int64_t>(fs::file_size(o.output, ignored))));
   return code;
 }
 
@@ -248,13 +249,13 @@ int replayRun(const ReplayArguments& o) {
                {"compile_ns", s.compileNs}});
   } else {
     fmt::print("{} compiled in {}, {} of them with the code and the rules applied that are stored",
-               grouped(static_cast<int64_t>(s.ok)), duration(s.wallNs),
-               grouped(static_cast<int64_t>(s.same)));
+               countText(static_cast<int64_t>(s.ok)), durationText(s.wallNs),
+               countText(static_cast<int64_t>(s.same)));
     for (auto [n, what] : {std::pair{s.failed, "failed"},
                            {s.crashed, "crashed"},
                            {s.timedOut, "timed out"},
                            {s.left, "not reached"}})
-      if (n) fmt::print(", {} {}", grouped(static_cast<int64_t>(n)), what);
+      if (n) fmt::print(", {} {}", countText(static_cast<int64_t>(n)), what);
     fmt::print("\n");
   }
   if (stopAsked) return kInterrupted;
@@ -269,7 +270,7 @@ int replayMerge(const ReplayArguments& o) {
   Corpus::append(o.output).pack();
   if (!o.quiet)
     fmt::print("{}: {} parts, {} compilations\n", o.output, o.inputs.size(),
-               grouped(static_cast<int64_t>(merged)));
+               countText(static_cast<int64_t>(merged)));
   return kFine;
 }
 
@@ -335,7 +336,7 @@ int replayList(const ReplayArguments& o) {
   }
   Table table({"#", "kind", "name", "device", "state", "uses", "compile", "FLOPs", "bytes", "asked for by"});
   Json json = Json::array();
-  auto number = [](int64_t n) { return n < 0 ? std::string("?") : grouped(n); };
+  auto number = [](int64_t n) { return n < 0 ? std::string("?") : countText(n); };
   for (const CorpusEntry& e : c.entries()) {
     std::string kind = e.isKernel() ? "kernel" : "schedule",
                 all = e.name + " " + e.device + " " + e.status + " " + e.place();
@@ -354,8 +355,8 @@ int replayList(const ReplayArguments& o) {
                       {"place", e.place()},
                       {"input", fmt::format("{:016x}", e.inputHash)}});
     else
-      table.add({std::to_string(e.id), kind, e.name, e.device, e.status, grouped(e.uses),
-                 duration(e.compileNs), e.isKernel() ? number(e.flops) : "",
+      table.add({std::to_string(e.id), kind, e.name, e.device, e.status, countText(e.uses),
+                 durationText(e.compileNs), e.isKernel() ? number(e.flops) : "",
                  e.isKernel() ? number(e.bytes) : "", e.place()});
   }
   if (o.json)

@@ -3,6 +3,7 @@
 #include "app/cli/teach_command.h"
 #include "engine/runtime/thread_pool.h"
 #include "replay/experiment/roofline.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -54,9 +55,9 @@ int showRoofline(const RooflineArguments& o) {
   Table table(
       {"#", "kernel", "launches", "least", "roof", "of roof", "bound by", "FLOP/byte", "GFLOPS", "GB/s"});
   for (const RooflineRow& r : rows)
-    table.add({fmt::format("{}", r.scope), r.kernel, grouped(r.launches),
-               duration(static_cast<int64_t>(r.seconds * 1e9)),
-               r.predicted > 0 ? duration(static_cast<int64_t>(r.predicted * 1e9)) : "-",
+    table.add({fmt::format("{}", r.scope), r.kernel, countText(r.launches),
+               durationText(static_cast<int64_t>(r.seconds * 1e9)),
+               r.predicted > 0 ? durationText(static_cast<int64_t>(r.predicted * 1e9)) : "-",
                r.predicted > 0 ? fmt::format("{:.0f}%", 100 * r.share) : "-",
                r.predicted > 0 ? std::string(boundName(r.bound)) : "-", fmt::format("{:.2f}", r.intensity()),
                fmt::format("{:.1f}", r.gflops()), fmt::format("{:.1f}", r.gbPerSecond())});

@@ -11,6 +11,7 @@
 #include "app/cli/sandbox.h"
 #include "engine/codegen/opt.h"
 #include "replay/compare/searched.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -75,8 +76,9 @@ int runSearch(const SearchArguments& a) {
   for (const SearchedKernel& k : found.found)
     searched += k.skipped.empty(), candidates += k.candidates.size();
   if (!a.quiet)
-    fmt::print("{}: {} of {} kernels searched, {} candidates\n", a.output, searched, found.found.size(),
-               grouped(static_cast<int64_t>(candidates)));
+    fmt::print("{}: {} of {} searched, {}\n", a.output, searched,
+               countedText(static_cast<int64_t>(found.found.size()), "kernel"),
+               countedText(static_cast<int64_t>(candidates), "candidate"));
   return kFine;
 }
 
@@ -88,7 +90,9 @@ int mergeSearch(const SearchArguments& a) {
   }
   const Searches all = mergeSearches(parts);
   writeSearches(all, a.output);
-  if (!a.quiet) fmt::print("{}: {} parts, {} kernels\n", a.output, parts.size(), all.found.size());
+  if (!a.quiet)
+    fmt::print("{}: {}, {}\n", a.output, countedText(static_cast<int64_t>(parts.size()), "part"),
+               countedText(static_cast<int64_t>(all.found.size()), "kernel"));
   return kFine;
 }
 
@@ -116,7 +120,7 @@ int showSearch(const SearchArguments& a) {
       table.add({k.name, k.device, "-", "-", "-", "-", k.skipped});
       continue;
     }
-    auto time = [](int64_t ns) { return ns < 0 ? std::string("-") : duration(ns); };
+    auto time = [](int64_t ns) { return ns < 0 ? std::string("-") : durationText(ns); };
     table.add({k.name, k.device, std::to_string(k.candidates.size()), time(heuristic), time(best),
                best > 0 && heuristic > 0
                    ? fmt::format("{:.2f}", static_cast<double>(heuristic) / static_cast<double>(best))

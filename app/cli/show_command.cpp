@@ -2,6 +2,7 @@
 #include "app/cli/output.h"
 #include "replay/read/print.h"
 #include "replay/read/text_diff.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -51,12 +52,12 @@ int showCandidates(Trace& trace, ScopeId scope, const LookOptions& o) {
   size_t rows = o.limit > 0 ? std::min(found.size(), static_cast<size_t>(o.limit)) : found.size();
   for (size_t k = 0; k < rows; ++k) {
     const CandidateInfo& c = found[k];
-    table.add({fmt::format("{}", k + 1), c.ns ? duration(*c.ns) : "-",
+    table.add({fmt::format("{}", k + 1), c.ns ? durationText(*c.ns) : "-",
                c.opts + (c.opts == chosen ? "  chosen" : "") + (c.message.empty() ? "" : "  " + c.message)});
   }
   table.print();
   if (rows < found.size())
-    fmt::print("{} more; --limit 0 shows all\n", grouped(static_cast<int64_t>(found.size() - rows)));
+    fmt::print("{} more; --limit 0 shows all\n", countText(static_cast<int64_t>(found.size() - rows)));
   return kFine;
 }
 
@@ -121,7 +122,8 @@ int showDiff(Trace& trace, Cursor& cursor, int64_t k, const LookOptions& o) {
   if (single) {
     const StepInfo& s = cursor.step(k);
     const RuleInfo& rule = trace.rule(s.rule);
-    fmt::print("{}  step {} of {}, {}\n", paint(Paint::Bold, rule.name), k, cursor.steps(), duration(s.ns));
+    fmt::print("{}  step {} of {}, {}\n", paint(Paint::Bold, rule.name), k, cursor.steps(),
+               durationText(s.ns));
     fmt::print("{}  {}\n", fileLine(rule.at), rule.text);
     fmt::print("pattern  {}\n", rule.pattern);
     printDecisions(decisionsAt(trace, s.id));

@@ -2,6 +2,7 @@
 #include "app/cli/output.h"
 #include "engine/prove/known_status.h"
 #include "replay/read/sql.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -113,12 +114,12 @@ struct Report {
       matched += t.matches() > 0;
       if (table.size() >= limit()) continue;
       std::vector<std::string> row{nameOf(t),
-                                   grouped(static_cast<int64_t>(t.matches())),
-                                   grouped(static_cast<int64_t>(t.attempts())),
+                                   countText(static_cast<int64_t>(t.matches())),
+                                   countText(static_cast<int64_t>(t.attempts())),
                                    fmt::format("{:.2f}%", 100.0 * rateOf(t)),
-                                   duration(t.matchNs()),
-                                   duration(t.totalNs())};
-      for (uint64_t c : t.count) row.push_back(grouped(static_cast<int64_t>(c)));
+                                   durationText(t.matchNs()),
+                                   durationText(t.totalNs())};
+      for (uint64_t c : t.count) row.push_back(countText(static_cast<int64_t>(c)));
       std::string at = placeOf(t);
       row.push_back(at.substr(at.rfind('/') + 1));
       row.push_back(proofOf(trace, t));
@@ -129,9 +130,9 @@ struct Report {
                o.by == "pass"     ? "passe"
                : o.by == "kernel" ? "kernels and schedule"
                                   : o.by,
-               matched, grouped(static_cast<int64_t>(all.matches())),
-               grouped(static_cast<int64_t>(all.attempts())), duration(all.matchNs()),
-               duration(all.totalNs()));
+               matched, countText(static_cast<int64_t>(all.matches())),
+               countText(static_cast<int64_t>(all.attempts())), durationText(all.matchNs()),
+               durationText(all.totalNs()));
     if (limit() < totals.size()) fmt::print("{} of {} shown; --limit 0 shows all\n", limit(), totals.size());
   }
 };

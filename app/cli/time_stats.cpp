@@ -1,6 +1,7 @@
 // uopscope stats --by phase and --by launch: show where a recorded run spent its time, and the speed of its
 // kernels.
 #include "app/cli/output.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -29,13 +30,13 @@ int phaseStats(const LookOptions& o) {
   Table table({"phase", "times", "time", "share"});
   for (const PhaseTotal& t : totals)
     table.add(
-        {t.name, grouped(t.times), duration(t.ns),
+        {t.name, countText(t.times), durationText(t.ns),
          fmt::format("{:.1f}%", all ? 100.0 * static_cast<double>(t.ns) / static_cast<double>(all) : 0)});
   table.print();
   if (!trace.meta("time.writer_ns").empty())
     fmt::print("recording took {} of the compiling threads, {} of waiting, {} of the writer's thread\n",
-               duration(cost("time.observing_ns")), duration(cost("time.waited_ns")),
-               duration(cost("time.writer_ns")));
+               durationText(cost("time.observing_ns")), durationText(cost("time.waited_ns")),
+               durationText(cost("time.writer_ns")));
   return kFine;
 }
 
@@ -83,8 +84,8 @@ int launchStats(const LookOptions& o) {
   Table table({"kernel", "device", "launches", "time", "least", "GFLOPS", "GB/s"});
   for (size_t k = 0; k < limit; ++k) {
     const Line& l = lines[k];
-    table.add({l.kernel, l.device, grouped(l.launches), duration(l.ns),
-               l.least == INT64_MAX ? "" : duration(l.least), fmt::format("{:.2f}", rate(l.flops, l.ns)),
+    table.add({l.kernel, l.device, countText(l.launches), durationText(l.ns),
+               l.least == INT64_MAX ? "" : durationText(l.least), fmt::format("{:.2f}", rate(l.flops, l.ns)),
                fmt::format("{:.2f}", rate(l.bytes, l.ns))});
   }
   table.print();

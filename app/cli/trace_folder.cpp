@@ -2,6 +2,7 @@
 #include "app/cli/trace_folder.h"
 
 #include "app/cli/output.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -62,8 +63,8 @@ int listFolder(const LookOptions& o) {
   Table table({"trace", "began", "process", "status", "kernels", "steps", "script"});
   Json json = Json::array();
   for (const Recorded& r : recordedIn(o.trace)) {
-    table.add({fs::path(r.path).filename(), r.began, r.process, r.status, grouped(r.kernels),
-               grouped(r.steps), r.script});
+    table.add({fs::path(r.path).filename(), r.began, r.process, r.status, countText(r.kernels),
+               countText(r.steps), r.script});
     json.push_back(
         {{"trace", r.path},
          {"began", r.began},

@@ -3,9 +3,9 @@
 
 #include "engine/base/error.h"
 #include "engine/rewrite/rule.h"
-#include "engine/uop/print.h"
 #include "replay/compare/kernel_run.h"
 #include "replay/compare/recompile.h"
+#include "replay/read/readable.h"
 #include "replay/record/rewrite_limits.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ Control FuelGate::onRewrite(const RewriteEvent& event) {
   if (++used_ == fuel_) {
     rule = event.rule->name();
     pass = passes_.empty() ? "" : passes_.back();
-    before = expression(event.before, 5, 300);
-    after = expression(event.after, 5, 300);
+    before = readableExpression(event.before, 5, 300);
+    after = readableExpression(event.after, 5, 300);
   }
   return Control::Apply;
 }

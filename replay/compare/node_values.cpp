@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
+#include "replay/read/readable.h"
 
 #include <fmt/format.h>
 
@@ -197,12 +198,15 @@ void NodeValues::findLoops() {
     keys_.push_back(key);
     nodes_.push_back(node);
     loop.at = loop.first;
+    if (loop.shown.empty()) loop.shown = loop.name;
     loops_.push_back(std::move(loop));
   };
   Variables& names = context_.variables;
   for (const UOp u : order_) {
     if (u.is(Op::RANGE))
-      add(names.keyOfRange(u), {u.render(), std::string(axisTypeName(u.axisType())), 0, u.vmax(), 0}, u);
+      add(names.keyOfRange(u),
+          {u.render(), std::string(axisTypeName(u.axisType())), 0, u.vmax(), 0, readableExpression(u, 1, 40)},
+          u);
     if (u.is(Op::SPECIAL) && u.arg().kind() == ArgKind::String)
       add(names.keyOfName("s" + u.arg().str()), {u.arg().str(), "SPECIAL", 0, u.vmax(), 0}, u);
     if (u.is(Op::DEFINE_VAR)) {
@@ -217,13 +221,14 @@ void NodeValues::findLoops() {
   for (size_t k = 0; k < keys_.size(); ++k) values_->choose(keys_[k], loops_[k].at);
 }
 
-/// "r0", and "ridx0" or "Lidx0", as in the C of a kernel; null: there is none.
+/// "r0", "L0" as boxes say it, and "ridx0" or "Lidx0", as in the C of a kernel; null: there is none.
 ChosenLoop* NodeValues::loopNamed(const std::string& given) {
   const size_t idx = given.find("idx");
   for (const std::string& name : {given, idx == std::string::npos ? given : "r" + given.substr(idx + 3)})
     if (const auto found = std::ranges::find(loops_, name, &ChosenLoop::name); found != loops_.end())
       return &*found;
-  return nullptr;
+  const auto found = std::ranges::find(loops_, given, &ChosenLoop::shown);
+  return found != loops_.end() ? &*found : nullptr;
 }
 
 void NodeValues::take(const ChosenLoop& loop, int64_t at) {

@@ -37,6 +37,7 @@ std::map<std::string, int64_t> boundVariables(Trace& trace, ScopeId scope);
 struct ChosenLoop {
   std::string name, kind; ///< "r0", "LOOP"; a variable is a "DEFINE_VAR"
   int64_t first = 0, last = 0, at = 0;
+  std::string shown{}; ///< as boxes and expressions say it: "L0", where `name` is "r0"
 };
 struct ChosenInput {
   int64_t parameter = 0, size = 0;

@@ -113,8 +113,9 @@ std::string reportHtml(const CorpusDiff& d, const Corpus& before, const Corpus& 
     out += "<p><input id=filter type=search placeholder='filter by kernel, cause or script line' "
            "aria-label=filter> <span id=count class=dim></span></p>";
   for (const ChangeGroup& g : d.groups) {
-    out += fmt::format("<h2>{} <span class=dim>{} kernels, {} schedules</span></h2>\n", htmlText(g.cause),
-                       g.kernels, g.schedules);
+    out += fmt::format("<h2>{} <span class=dim>{}, {}</span></h2>\n", htmlText(g.cause),
+                       countedText(static_cast<int64_t>(g.kernels), "kernel"),
+                       countedText(static_cast<int64_t>(g.schedules), "schedule"));
     for (size_t index : g.changes) out += changeHtml(d.changes[index], before, after, o);
   }
   if (!d.rules.empty()) {

@@ -2,6 +2,7 @@
 #include "replay/compare/report.h"
 #include "replay/read/text_diff.h"
 #include "replay/schema/printable.h"
+#include "replay/schema/quantity_text.h"
 
 #include <fmt/format.h>
 
@@ -12,9 +13,7 @@ namespace uopscope {
 
 namespace {
 std::string grouped(uint64_t n) {
-  std::string s = std::to_string(n);
-  for (size_t i = s.size(); i > 3; i -= 3) s.insert(i - 3, 1, ',');
-  return s;
+  return countText(static_cast<int64_t>(n));
 }
 std::string plural(uint64_t n, const char* what) {
   return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");

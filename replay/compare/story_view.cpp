@@ -2,8 +2,8 @@
 #include "replay/compare/story_view.h"
 
 #include "engine/base/error.h"
-#include "engine/uop/print.h"
 #include "replay/read/materialize.h"
+#include "replay/read/readable.h"
 
 #include <fmt/format.h>
 
@@ -122,7 +122,7 @@ std::string Story::expression(uint32_t node, int maxDepth) const {
   try {
     Pool pool;
     PoolScope scope(pool);
-    return uopscope::expression(build(node), maxDepth, 400);
+    return readableExpression(build(node), maxDepth, 400);
   } catch (const Error&) {
     std::string text(op(node));
     if (src(node).empty() || maxDepth <= 0) return text;

@@ -3,6 +3,7 @@
 
 #include "replay/read/lane_text.h"
 #include "replay/read/readable.h"
+#include "replay/read/uop_reader.h"
 
 #include <fmt/format.h>
 
@@ -123,6 +124,11 @@ std::string readableExpression(const NodeReader& read, NodeId id, int maxDepth, 
   Writer w(read, maxLength, true);
   w.write(id, maxDepth);
   return w.out;
+}
+
+std::string readableExpression(UOp node, int maxDepth, size_t maxLength) {
+  UOpReader nodes;
+  return readableExpression(nodes.reader(), nodes.idOf(node), maxDepth, maxLength);
 }
 
 std::string nodeLabel(const NodeFields& node) {

@@ -10,6 +10,8 @@
 namespace uopscope {
 
 std::string readableExpression(const NodeReader& read, NodeId id, int maxDepth = 12, size_t maxLength = 2000);
+/// The same of a node that no trace has.
+std::string readableExpression(UOp node, int maxDepth, size_t maxLength);
 std::string printPlainTree(const NodeReader& read, NodeId id, size_t maxLines = SIZE_MAX);
 
 } // namespace uopscope

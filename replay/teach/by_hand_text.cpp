@@ -1,5 +1,6 @@
 // Writes the matches of a graph in hand as a list and as JSON.
 #include "replay/read/readable.h"
+#include "replay/schema/letters.h"
 #include "replay/teach/by_hand.h"
 #include "replay/teach/hand_place.h"
 
@@ -17,11 +18,8 @@ constexpr size_t kLength = 100;
 constexpr size_t kMostLines = 8, kMostDrawn = 12, kMostPictures = 400;
 
 std::string textOf(UOpReader& known, UOp u) {
-  std::string text = readableExpression(known.reader(), known.idOf(u), kDepth, kLength);
-  if (text.size() <= kLength) return text;
-  size_t end = kLength; // an argument, such as a list of lanes, has no limit of its own
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+  // An argument, such as a list of lanes, has no limit of its own.
+  return clipped(readableExpression(known.reader(), known.idOf(u), kDepth, kLength), kLength);
 }
 } // namespace
 

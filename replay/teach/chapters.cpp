@@ -6,6 +6,7 @@
 #include "replay/read/decisions.h"
 #include "replay/read/provenance.h"
 #include "replay/read/readable.h"
+#include "replay/schema/quantity_text.h"
 #include "replay/teach/pass_words.h"
 
 #include <fmt/format.h>
@@ -85,9 +86,6 @@ const std::vector<ChapterPlan>& schedulePlan() {
 
 std::string times(int64_t n) {
   return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
-}
-std::string counted(int64_t n, const char* what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 std::string listed(const std::vector<std::string>& all) {
   if (all.size() < 2) return all.empty() ? "" : all[0];
@@ -173,7 +171,8 @@ public:
     }
     std::sort(buffers.begin(), buffers.end());
     if (!buffers.empty()) s.details.push_back(fmt::format("memory: {}", fmt::join(buffers, ", ")));
-    s.details.push_back(fmt::format("its graph has {}", counted(static_cast<int64_t>(met.size()), "node")));
+    s.details.push_back(
+        fmt::format("its graph has {}", countedText(static_cast<int64_t>(met.size()), "node")));
     chapter.sentences.insert(chapter.sentences.begin(), std::move(s));
   }
 
@@ -183,8 +182,8 @@ public:
     std::string source = trace_.artifact(scope_.id, "source").value_or("");
     Chapter::Sentence s;
     s.text = fmt::format("The program has {}; as C it is {}.",
-                         counted(static_cast<int64_t>(program.size()), "instruction"),
-                         counted(std::count(source.begin(), source.end(), '\n'), "line"));
+                         countedText(static_cast<int64_t>(program.size()), "instruction"),
+                         countedText(std::count(source.begin(), source.end(), '\n'), "line"));
     int64_t runs = 0, ns = 0, best = INT64_MAX;
     double gflops = 0;
     for (const LaunchInfo& l : trace_.launches())
@@ -194,9 +193,9 @@ public:
         ns += l.ns;
       }
     if (runs)
-      s.details.push_back(ns ? fmt::format("it ran {}, at best in {:.1f} µs: {:.2f} GFLOPS", times(runs),
-                                           static_cast<double>(best) / 1000, gflops)
-                             : fmt::format("it ran {}; its time was not measured", times(runs)));
+      s.details.push_back(
+          ns ? fmt::format("it ran {}, at best in {}: {:.2f} GFLOPS", times(runs), durationText(best), gflops)
+             : fmt::format("it ran {}; its time was not measured", times(runs)));
     chapter.sentences.push_back(std::move(s));
     chapter.code = std::move(source);
   }
@@ -211,8 +210,8 @@ private:
     std::vector<std::string> names;
     for (size_t i = 0; i < std::min<size_t>(order.size(), 3); ++i)
       names.push_back(fmt::format("{} {}", trace_.rule(order[i].first).name, times(order[i].second)));
-    if (order.size() > 3) names.push_back(counted(static_cast<int64_t>(order.size()) - 3, "other rule"));
-    s.text += fmt::format("{} applied: {}. ", counted(static_cast<int64_t>(steps.size()), "rewrite"),
+    if (order.size() > 3) names.push_back(countedText(static_cast<int64_t>(order.size()) - 3, "other rule"));
+    s.text += fmt::format("{} applied: {}. ", countedText(static_cast<int64_t>(steps.size()), "rewrite"),
                           listed(names));
     auto read = trace_.nodes().reader();
     for (const StepInfo& step : steps) {
@@ -233,8 +232,8 @@ private:
       return n;
     };
     const int64_t a = sum(before), b = sum(after);
-    s.text += a == b ? fmt::format("The graph keeps its {}", counted(a, "node"))
-                     : fmt::format("{} {} {}", counted(a, "node"), a == 1 ? "becomes" : "become", b);
+    s.text += a == b ? fmt::format("The graph keeps its {}", countedText(a, "node"))
+                     : fmt::format("{} {} {}", countedText(a, "node"), a == 1 ? "becomes" : "become", b);
     const auto gone = onlyIn(before, after), come = onlyIn(after, before);
     if (!gone.empty()) s.text += fmt::format("; {} {} gone", listed(gone), gone.size() == 1 ? "is" : "are");
     if (!come.empty()) s.text += fmt::format("; {} {} new", listed(come), come.size() == 1 ? "is" : "are");

@@ -1,19 +1,20 @@
 // Writes variants as a table and as JSON.
 #include "replay/read/text_diff.h"
+#include "replay/schema/letters.h"
+#include "replay/schema/quantity_text.h"
 #include "replay/teach/variants.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace uopscope {
 
 namespace {
 
 std::string timeText(double seconds) {
-  return seconds <= 0     ? "-"
-         : seconds < 1e-3 ? fmt::format("{:.2f} µs", seconds * 1e6)
-                          : fmt::format("{:.2f} ms", seconds * 1e3);
+  return seconds <= 0 ? "-" : durationText(std::llround(seconds * 1e9));
 }
 
 std::string ratioText(const VariantResult& r) {
@@ -22,22 +23,17 @@ std::string ratioText(const VariantResult& r) {
   return fmt::format("{:.2f} ({:.2f} to {:.2f}{})", r.ratio, r.low, r.high, sure ? "" : ": noise");
 }
 
-size_t widthOf(const std::string& text) { // characters, not bytes
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> width;
   for (const auto& row : rows)
     for (size_t c = 0; c < row.size(); ++c) {
       if (width.size() <= c) width.push_back(0);
-      width[c] = std::max(width[c], widthOf(row[c]));
+      width[c] = std::max(width[c], letterCount(row[c]));
     }
   std::string out;
   for (const auto& row : rows) {
     for (size_t c = 0; c < row.size(); ++c) {
-      const std::string pad(width[c] - widthOf(row[c]), ' ');
+      const std::string pad(width[c] - letterCount(row[c]), ' ');
       const bool number = c > 0 && c < 6;
       out += (c ? "  " : "") + (number ? pad + row[c] : c + 1 == row.size() ? row[c] : row[c] + pad);
     }

@@ -9,6 +9,11 @@
 
 namespace uopscope::test {
 
+/// The tabs of an open trace, as Session names them.
+inline constexpr const char* kTabs[] = {"graph",  "source",  "ir",       "asm",    "uops", "links",
+                                        "script", "compare", "whatif",   "values", "rule", "story",
+                                        "stats",  "profile", "timeline", "sql"};
+
 constexpr double kFar = 1e7;
 
 /// The letters of a text in the scene, which may be wider than the item.

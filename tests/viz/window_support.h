@@ -9,8 +9,10 @@
 #include <doctest/doctest.h>
 
 #include <QDir>
+#include <QFile>
 #include <QImage>
 #include <QQmlApplicationEngine>
+#include <QTemporaryDir>
 #include <QTest>
 
 // A static library's resources must be initialized outside any namespace.
@@ -35,6 +37,19 @@ inline QQuickItem* below(QQuickItem* root, const QString& name) {
     if (QQuickItem* found = below(child, name)) return found;
   return nullptr;
 }
+
+/// A copy of a stored trace of that version of the format, in a folder of its own: it shows the same times every time.
+///
+///   const KeptTrace kept(6);  Window w(kept.path);
+struct KeptTrace {
+  explicit KeptTrace(int version) {
+    REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-%1.uoptrace").arg(version),
+                        path));
+    QFile(path).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
+  }
+  QTemporaryDir folder;
+  QString path = folder.filePath("kept.uoptrace");
+};
 
 struct Window {
   QGuiApplication& app = application(); // before anything that asks for fonts

@@ -152,8 +152,11 @@
     }
     return x1 < x0 ? null : [x0, y0, x1, y1];
   }
+  // Where the change is written into labels (constants), it is beside the first node that was rebuilt with it.
   function changedBoxes() {
-    return stateAt(step)[4].filter(m => (m & 3) !== 3).map(m => m >> 2);
+    const marks = stateAt(step)[4], made = marks.filter(m => (m & 3) !== 3).map(m => m >> 2);
+    const top = b => pass.pictures.boxes[b][1];
+    return made.length ? made : marks.map(m => m >> 2).sort((a, b) => top(a) - top(b)).slice(0, 1);
   }
   function canvasShape() { const r = $("canvas").getBoundingClientRect(); return r.width && r.height ? r.width / r.height : 1.6; }
   function look(bounds, least) {

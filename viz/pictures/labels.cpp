@@ -3,6 +3,7 @@
 
 #include "replay/read/lane_text.h"
 #include "replay/read/readable.h"
+#include "replay/schema/letters.h"
 
 #include <fmt/format.h>
 
@@ -23,11 +24,9 @@ std::string withoutEscapes(const std::string& s) {
   return out;
 }
 
-std::string clipped(std::string s, size_t most = kDetail) {
-  for (char& c : s)
-    if (c == '\n') c = ' ';
-  if (s.size() > most) s = s.substr(0, most - 1) + "\u2026";
-  return s;
+std::string inLine(std::string s, size_t most = kDetail) {
+  std::ranges::replace(s, '\n', ' ');
+  return clipped(std::move(s), most);
 }
 // Outer brackets carry no information in a label.
 std::string unwrapped(std::string s) {
@@ -40,7 +39,7 @@ std::string unwrapped(std::string s) {
   return s.substr(1, s.size() - 2);
 }
 std::string formula(const NodeReader& read, NodeId id, int depth = 5) {
-  return clipped(unwrapped(readableExpression(read, id, depth, 160)));
+  return inLine(unwrapped(readableExpression(read, id, depth, 160)));
 }
 // A cut formula would say less than the edges do.
 std::string wholeFormula(const NodeReader& read, NodeId id, int depth) {
@@ -90,16 +89,16 @@ bool mayBeHub(Op op) {
 std::string foldedText(const NodeReader& read, const NodeFields& node) {
   switch (node.op) {
   case Op::CONST:
-  case Op::VCONST: return clipped(runsOfTuple(node.arg.repr()), 18);
-  case Op::DEVICE: return clipped(node.arg.repr(), 14);
+  case Op::VCONST: return inLine(runsOfTuple(node.arg.repr()), 18);
+  case Op::DEVICE: return inLine(node.arg.repr(), 14);
   case Op::UNIQUE:
   case Op::LUNIQUE: return fmt::format("#{}", node.arg.kind() == ArgKind::Int ? node.arg.i() : 0);
   case Op::VECTORIZE: {
     std::string s = "(";
     for (size_t i = 0; i < node.src.size(); ++i) s += (i ? ", " : "") + read(node.src[i]).arg.repr();
-    return clipped(s + ")", 26);
+    return inLine(s + ")", 26);
   }
-  default: return clipped(unwrapped(readableExpression(read, node.id, 1, 40)), 18);
+  default: return inLine(unwrapped(readableExpression(read, node.id, 1, 40)), 18);
   }
 }
 
@@ -153,7 +152,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   box.id = n.id;
   box.op = opName(n.op);
   box.family = opFamily(box.op);
-  box.dtype = clipped(shortType(n.dtype), 24);
+  box.dtype = inLine(shortType(n.dtype), 24);
   if (n.tag) box.tag = n.tag.repr();
   switch (n.op) {
   case Op::RANGE: {
@@ -163,7 +162,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
       loop =
           readableExpression(read, n.id, 1, 40) + " " + std::string(axisTypeName(n.arg.as<RangeArg>().type));
     if (!n.src.empty()) loop += " to " + formula(read, n.src[0], 3);
-    box.detail = clipped(loop);
+    box.detail = inLine(loop);
     break;
   }
   case Op::DEFINE_GLOBAL:
@@ -173,14 +172,14 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
     if (n.src.size() > 1) box.detail = wholeFormula(read, n.src[1], 5);
     break;
   case Op::SINK:
-    if (n.arg.kind() == ArgKind::Kernel) box.detail = clipped(withoutEscapes(n.arg.as<KernelInfo>().name));
+    if (n.arg.kind() == ArgKind::Kernel) box.detail = inLine(withoutEscapes(n.arg.as<KernelInfo>().name));
     break;
   case Op::REDUCE:
   case Op::ALLREDUCE:
     if (n.arg.kind() == ArgKind::Op) {
       box.detail = std::string(opName(n.arg.op())) + (n.src.size() > 1 ? " over" : "");
       for (size_t i = 1; i < n.src.size(); ++i) box.detail += " " + foldedText(read, read(n.src[i]));
-      box.detail = clipped(box.detail);
+      box.detail = inLine(box.detail);
     }
     break;
   case Op::LOAD:
@@ -196,7 +195,7 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
     if (group::kAlu.has(n.op)) {
       box.detail = wholeFormula(read, n.id, 4);
     } else if (n.arg) {
-      box.detail = clipped(runsOfTuple(n.arg.repr()));
+      box.detail = inLine(runsOfTuple(n.arg.repr()));
     }
   }
   return box;

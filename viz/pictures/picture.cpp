@@ -2,6 +2,8 @@
 // everywhere.
 #include "viz/pictures/picture.h"
 
+#include "replay/schema/letters.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,7 +148,9 @@ std::string FoldedSource::ports() const {
 
 void measure(PictureNode& n) {
   using namespace metrics;
-  const auto chars = [](const std::string& s) { return static_cast<float>(std::min(s.size(), kMaxChars)); };
+  const auto chars = [](const std::string& s) {
+    return static_cast<float>(std::min(letterCount(s), kMaxChars));
+  };
   const float small = kSmall * kMonoAdvance;
   float width = chars(n.op) * kTitle * kTitleAdvance;
   float height = kTop + kTitleLine + kBottom;

@@ -1,6 +1,7 @@
 #include "viz/pictures/rule_picture.h"
 
 #include "replay/read/uop_reader.h"
+#include "replay/schema/letters.h"
 #include "viz/pictures/labels.h"
 
 #include <fmt/format.h>
@@ -193,7 +194,7 @@ PicturePtr pictureOf(const json& graph) {
   };
   auto text = [](const json& j, const char* key) {
     const auto it = j.find(key);
-    return it != j.end() && it->is_string() ? it->get<std::string>().substr(0, kMostText) : std::string();
+    return it != j.end() && it->is_string() ? clipped(it->get<std::string>(), kMostText) : std::string();
   };
   auto picture = std::make_shared<Picture>();
   picture->pass = -3;

@@ -35,7 +35,7 @@ Rectangle {
                 }
                 UChip { visible: Tools.compare.hidden > 0; height: Theme.px(28); text: Tools.compare.hidden === 1 ? qsTr("1 equal line left out") : qsTr("%1 equal lines left out").arg(Tools.compare.hidden); link: true; onClicked: Tools.compare.onlyChanges = false }
                 UButton { visible: Tools.compare.what !== "graph"; on: Tools.compare.onlyChanges; quiet: false; text: qsTr("Changes only"); onClicked: Tools.compare.onlyChanges = !Tools.compare.onlyChanges }
-                UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph"); onClicked: canvas.fit() }
+                UButton { visible: Tools.compare.what === "graph"; icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: canvas.fit() }
             }
             Flow { // takes a second row in a narrow window
                 id: sides

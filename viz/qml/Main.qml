@@ -83,6 +83,8 @@ ApplicationWindow {
         const to = exporter();
         filePopup.save(to.kinds, to.name || Session.suggestedName(to.kinds[0]), path => exportTo(path));
     }
+    /// The graph that one looks at.
+    function front() { return Session.tab === "compare" && Tools.compare.what === "graph" ? compare.canvas : canvas; }
     function currentText() { return Session.tab === "script" ? scriptPane : codePane; }
     function act(id) {
         switch (id) {
@@ -112,12 +114,12 @@ ApplicationWindow {
             break;
         case "search-next": Session.tab === "graph" ? Session.graph.nextFound(1) : currentText().find(1); break;
         case "search-previous": Session.tab === "graph" ? Session.graph.nextFound(-1) : currentText().find(-1); break;
-        case "fit": canvas.fit(); break;
+        case "fit": front().fit(); break;
         case "focus": Session.node >= 0 ? canvas.focusNode(Session.node) : canvas.showChange(); break;
         case "show-change": canvas.showChange(); break;
-        case "zoom-in": canvas.zoomBy(1.25); break;
-        case "zoom-out": canvas.zoomBy(0.8); break;
-        case "zoom-reset": canvas.resetZoom(); break;
+        case "zoom-in": front().zoomBy(1.25); break;
+        case "zoom-out": front().zoomBy(0.8); break;
+        case "zoom-reset": front().resetZoom(); break;
         case "follow": canvas.follow = !canvas.follow; break;
         case "map": graph.showMap = !graph.showMap; break;
         case "legend": graph.showLegend = !graph.showLegend; break;

@@ -192,8 +192,8 @@ Rectangle {
                 }
                 ULabel { width: Math.min(implicitWidth, hint.width); wrapMode: Text.Wrap; font.pixelSize: Theme.small; color: Theme.textMuted; text: qsTr("Double-click goes there. Kernels compiled at the same time add up.") }
                 // Its room does not depend on the number: the room of the view does, and the number on that.
-                ULabel { opacity: view.leftOut > 0 ? 1 : 0; width: Math.min(most.advanceWidth, hint.width); font.pixelSize: Theme.small; color: Theme.textMuted; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut) }
-                TextMetrics { id: most; font.family: Theme.sans; font.pixelSize: Theme.small; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(100000) }
+                ULabel { opacity: view.leftOut > 0 ? 1 : 0; width: Math.min(most.advanceWidth, hint.width); font.pixelSize: Theme.small; color: Theme.textMuted; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg(view.leftOut.toLocaleString(Qt.locale("en_US"), "f", 0)) }
+                TextMetrics { id: most; font.family: Theme.sans; font.pixelSize: Theme.small; text: qsTr("%1 too small to draw: click a box to fill the view with it. ").arg("100,000") }
             }
         }
     }

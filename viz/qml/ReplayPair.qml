@@ -92,7 +92,7 @@ Rectangle {
                     UButton { objectName: "replayParting"; visible: pane.detail.what === "rewrites" && pane.detail.parting >= 0; quiet: false; icon16: "target"; text: qsTr("Where they part"); tip: qsTr("First rewrite that differs (D)"); onClicked: pane.detail.toParting() }
                     UButton { visible: !pane.isText; icon16: "turn"; on: pane.detail.leftToRight; tip: qsTr("Left to right (R)"); onClicked: pane.detail.leftToRight = !pane.detail.leftToRight }
                     UButton { visible: !pane.isText; icon16: "fit"; tip: qsTr("Whole graph (Space)"); onClicked: pane.act("fit") }
-                    ULabel { objectName: "replaySummary"; text: pane.detail.problem.length > 0 ? pane.detail.problem : pane.detail.what === "rewrites" ? "" : pane.detail.summary; color: pane.detail.problem.length > 0 ? Theme.error : Theme.textMuted; font.pixelSize: Theme.small; visible: text.length > 0; height: Theme.px(28); verticalAlignment: Text.AlignVCenter; width: Math.min(implicitWidth, tools.width) }
+                    ULabel { objectName: "replaySummary"; text: pane.detail.problem.length > 0 ? pane.detail.problem : pane.detail.what === "rewrites" ? "" : pane.detail.summary; color: pane.detail.problem.length > 0 ? Theme.error : Theme.textMuted; font.pixelSize: Theme.small; visible: text.length > 0 && !(pane.isText && texts.count === 0); height: Theme.px(28); verticalAlignment: Text.AlignVCenter; width: Math.min(implicitWidth, tools.width) }
                 }
                 Rectangle { width: parent.width; height: 1; anchors.bottom: parent.bottom; color: Theme.line }
             }
@@ -111,6 +111,7 @@ Rectangle {
                 theme: Theme
             }
             TextCompare {
+                id: texts
                 objectName: "replayText"
                 visible: pane.isText
                 Layout.fillWidth: true

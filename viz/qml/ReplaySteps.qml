@@ -40,7 +40,7 @@ Item {
                     width: parent.width - Theme.px(20)
                     height: Theme.px(22)
                     clip: true
-                    Text { height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(side.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
+                    Text { objectName: side.first ? "replayLeftText" : "replayRightText"; height: parent.height; verticalAlignment: Text.AlignVCenter; text: Theme.rich(side.html, Theme.dark); textFormat: Text.RichText; font.family: Theme.mono; font.pixelSize: Theme.px(12); color: Theme.text }
                     ULabel { visible: side.html.length === 0; height: parent.height; width: parent.width; text: side.stays ? qsTr("This side makes no such rewrite.") : qsTr("The pass begins."); color: Theme.textFaint; font.pixelSize: Theme.small }
                     HoverHandler { id: over }
                     UTip { visible: over.hovered && side.html.length > 0; text: side.html.replace(/&nbsp;/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&").replace(/&quot;/g, "\"") }

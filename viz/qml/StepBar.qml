@@ -112,7 +112,7 @@ Rectangle {
                     onAccepted: { Session.step = parseInt(text); focus = false; }
                     onActiveFocusChanged: if (!activeFocus) text = Qt.binding(() => Session.step)
                 }
-                ULabel { text: "/ " + Session.stepCount; color: Theme.textMuted; font.pixelSize: Theme.px(13); anchors.baseline: number.baseline }
+                ULabel { text: "/ " + Session.stepCount.toLocaleString(Qt.locale("en_US"), "f", 0); color: Theme.textMuted; font.pixelSize: Theme.px(13); anchors.baseline: number.baseline }
             }
             ULabel { Layout.preferredWidth: Theme.px(150); horizontalAlignment: Text.AlignRight; text: Session.stepInfo.rule || (Session.stepCount > 0 ? qsTr("as the pass began") : ""); color: Theme.textFaint; font.pixelSize: Theme.small }
         }

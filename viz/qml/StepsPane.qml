@@ -87,12 +87,17 @@ Rectangle {
                 height: Theme.row
                 opacity: number > Session.step ? 0.72 : 1
                 Rectangle { visible: row.current; width: Theme.px(3); height: parent.height; color: Theme.accent }
+                // The name of the rule comes first; what it made of what has the rest, and ends with dots.
+                readonly property real free: width - digits.Layout.preferredWidth - (decided.visible ? decided.implicitWidth + Theme.px(8) : 0) - (fault.length > 0 ? Theme.px(44) : 0) - Theme.px(30)
+                readonly property real named: Math.max(0, Math.min(name.implicitWidth, free))
+                readonly property real rest: free - named - Theme.px(8)
                 RowLayout {
                     anchors.fill: parent
                     anchors.leftMargin: Theme.px(10)
                     anchors.rightMargin: Theme.px(12)
                     spacing: Theme.px(8)
                     ULabel {
+                        id: digits
                         text: row.number
                         color: Theme.textFaint
                         font.pixelSize: Theme.small
@@ -100,18 +105,21 @@ Rectangle {
                         Layout.preferredWidth: Theme.px(9) * Math.max(2, String(Session.stepCount).length)
                     }
                     ULabel {
+                        id: name
+                        objectName: "stepRule"
                         text: row.rule
                         Layout.fillWidth: true
+                        Layout.minimumWidth: row.named
                         color: row.fault === "error" ? Theme.error : Theme.text
                         font.weight: row.current ? Font.DemiBold : Font.Normal
                     }
-                    ULabel { objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
+                    ULabel { id: decided; objectName: "decidedMark"; visible: row.reason.length > 0; text: "◆"; color: Theme.accent; font.pixelSize: Theme.small }
                     ULabel {
-                        visible: row.width > Theme.px(180) || row.fault.length > 0 // the name comes first
+                        visible: row.rest > Theme.px(36) || row.fault.length > 0
                         text: row.fault === "error" ? qsTr("failed") : row.fault === "unchanged" ? qsTr("no change") : row.before === row.after ? row.before : row.before + " → " + row.after
                         color: row.fault.length > 0 ? Theme.warning : Theme.textMuted
                         font.pixelSize: Theme.px(10.5)
-                        Layout.maximumWidth: row.width * 0.5
+                        Layout.maximumWidth: Math.max(Theme.px(36), Math.min(row.rest, row.width * 0.5))
                     }
                 }
                 UTip { visible: row.hovered; delay: 900; x: row.width + Theme.px(8); y: 0; text: row.rule + "\n" + row.before + " → " + row.after + "\n" + row.time + (row.reason.length > 0 ? "\n◆ " + row.reason : "") }

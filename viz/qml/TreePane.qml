@@ -16,6 +16,7 @@ Rectangle {
         PaneHeader {
             title: qsTr("Trace")
             detail: Session.summary.steps ? (Session.summary.kernels === 1 ? qsTr("1 kernel · %1 steps") : qsTr("%1 kernels · %2 steps").arg(Session.summary.kernels)).arg(Session.summary.steps) : ""
+            brief: Session.summary.steps ? qsTr("%1 steps").arg(Session.summary.steps) : ""
             Layout.fillWidth: true
             UButton { icon16: "fold"; tip: qsTr("Fold all"); onClicked: Session.tree.expandAll(false) }
         }

@@ -14,6 +14,8 @@ ScrollView {
         view.contentY = at + 1;
         view.contentY = at;
     }
-    onHeightChanged: Qt.callLater(tell)
-    onVisibleChanged: if (visible) Qt.callLater(tell)
+    // A timer goes with its page; a call of Qt.callLater would be made after its end too.
+    readonly property Timer telling: Timer { interval: 0; onTriggered: scroll.tell() }
+    onHeightChanged: telling.restart()
+    onVisibleChanged: if (visible) telling.restart()
 }

@@ -27,10 +27,10 @@ Rectangle {
                 Row {
                     id: loop
                     required property int index
-                    readonly property var modelData: Tools.values.loops[index] || ({ name: "", kind: "", first: 0, last: 0, at: 0 })
+                    readonly property var modelData: Tools.values.loops[index] || ({ name: "", shown: "", kind: "", first: 0, last: 0, at: 0 })
                     spacing: Theme.px(5)
                     function take(at) { Tools.values.choose(modelData.name, Math.max(modelData.first, Math.min(modelData.last, at))); }
-                    ULabel { height: Theme.px(26); verticalAlignment: Text.AlignVCenter; text: loop.modelData.name; mono: true; color: Theme.textMuted; HoverHandler { id: over } UTip { visible: over.hovered; text: loop.modelData.kind } }
+                    ULabel { height: Theme.px(26); verticalAlignment: Text.AlignVCenter; text: loop.modelData.shown; mono: true; color: Theme.textMuted; HoverHandler { id: over } UTip { visible: over.hovered; text: loop.modelData.kind } }
                     UField {
                         objectName: "valueLoop-" + loop.modelData.name
                         icon16: ""
@@ -38,7 +38,7 @@ Rectangle {
                         rightPadding: Theme.px(6)
                         width: Theme.px(54)
                         height: Theme.px(26)
-                        hint: qsTr("Iteration of %1").arg(loop.modelData.name)
+                        hint: qsTr("Iteration of %1").arg(loop.modelData.shown)
                         readonly property string told: String(loop.modelData.at)
                         onToldChanged: text = told
                         text: told

@@ -36,6 +36,9 @@ QString text(const std::string& s) {
              : q;
 }
 
+/// Where words below a box stand: a selection's frame reaches 7.5 units beyond the box.
+constexpr double kBelow = 16;
+
 /// A font with the measures needed to place texts, asked once per frame: measuring a text costs as much as
 /// drawing it.
 struct Face {
@@ -261,7 +264,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
   if (!tone.text.isEmpty() || n.pinned) {
     painter.setFont(fonts.small.font);
     painter.setPen(mix(p.text, family, 0.55));
-    painter.drawText(QPointF(r.left() + 2, r.bottom() + 12),
+    painter.drawText(QPointF(r.left() + 2, r.bottom() + kBelow),
                      (n.pinned ? QStringLiteral("\u2316 ") : QString()) + tone.text);
   }
   if (n.mark == Mark::Added) drawBadge(painter, fonts, r, QLatin1Char('+'), mark, p);
@@ -271,7 +274,7 @@ void drawNode(QPainter& painter, const Fonts& fonts, const PictureNode& n, size_
     painter.setFont(fonts.small.font);
     painter.setPen(p.textFaint);
     painter.drawText(QPointF(r.right() - 4 - 6.5 * static_cast<double>(QString::number(n.users).size()) - 8,
-                             r.bottom() + 12),
+                             r.bottom() + kBelow),
                      QStringLiteral("×%1").arg(n.users));
   }
 }

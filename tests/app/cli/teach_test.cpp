@@ -374,6 +374,38 @@ TEST_CASE("bookmarks beside a trace are the talk of its session") {
   CHECK(contains(html, "\">r_4, pass 2</a>"));
 }
 
+namespace {
+
+/// What `actions` add to `seen` on a page in a browser, which shows it at `place`; nothing where no browser runs here.
+std::vector<std::string> playedOn(const Folder& f, const std::string& page, const std::string& place,
+                                  const std::string& actions) {
+  if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
+    MESSAGE("skipped: no chromium");
+    return {};
+  }
+  std::string html = textOf(page);
+  html.insert(html.rfind("</body>"),
+              "<script>const seen = [];" + actions + "document.title = seen.join(';');</script>");
+  const std::string driven = f.file("driven.html", html), dom = f.file("dom");
+  const std::string command =
+      "timeout 200 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom " +
+      shell("file://" + driven + place) + " >" + shell(dom) + " 2>/dev/null </dev/null";
+  if (std::system(command.c_str()) != 0) {
+    MESSAGE("skipped: chromium does not run here");
+    return {};
+  }
+  const std::string after = textOf(dom);
+  CHECK(contains(after, "<svg"));
+  const size_t from = after.find("<title>") + 7;
+  const std::string title = after.substr(from, after.find("</title>") - from);
+  std::vector<std::string> seen;
+  std::istringstream parts(title);
+  for (std::string part; std::getline(parts, part, ';');) seen.push_back(part);
+  return seen;
+}
+
+} // namespace
+
 TEST_CASE("browsers step through a session: slider, keys, tabs, wide and narrow, light and dark") {
   Folder f;
   const std::string script = f.file("product.py", kProduct), trace = f.file("p.uoptrace");
@@ -417,4 +449,32 @@ TEST_CASE("a session opens at the rewrite worth a look, and has room for its ker
   const Json data = dataOf(textOf(page));
   CHECK(std::ranges::any_of(data["scopes"], [&](const Json& s) { return s["id"] == kernel; }));
   CHECK(data["opening"].get<std::string>().starts_with("kernel=" + std::to_string(kernel)));
+}
+
+TEST_CASE("a session shows something of what each step changes, where a link leads too") {
+  Folder f;
+  const std::string trace = f.file("t.uoptrace"), page = f.file("s.html");
+  REQUIRE(call(f, {"record", "-q", f.file("product.py", kProduct), "-o", trace}).code == 0);
+  REQUIRE(call(f, {"export", trace, "--what", "session", "-o", page}).code == 0);
+  CHECK_FALSE(contains(textOf(page), "\xef\xbf\xbd")); // no text is cut within a letter
+  // Links to every step; the canvas is too small for any graph.
+  const std::vector<std::string> seen = playedOn(f, page, "", R"(
+    const canvas = document.getElementById("canvas"), data = JSON.parse(document.getElementById("data").textContent);
+    canvas.style.cssText = "position: fixed; left: 0; top: 0; width: 300px; height: 200px";
+    let changed = 0, hidden = [];
+    for (const scope of data.scopes) for (const pass of scope.passes) for (let k = 1; pass.rows && k <= pass.rows.length && k < 12; ++k) {
+      location.hash = "kernel=" + scope.id + "&pass=" + pass.no + "&step=" + k;
+      dispatchEvent(new Event("hashchange"));
+      const of = marks => [...canvas.querySelectorAll(marks)].map(b => b.querySelector("rect").getBoundingClientRect());
+      let marked = of(".box.m1, .box.m2");
+      if (!marked.length) marked = of(".box.m3").sort((a, b) => a.top - b.top).slice(0, 1); // what reads the change
+      if (!marked.length) continue;
+      ++changed;
+      if (!marked.some(r => r.right > 0 && r.left < 300 && r.bottom > 0 && r.top < 200)) hidden.push(location.hash.replaceAll('&', ' '));
+    }
+    seen.push(changed, hidden.length + " out of sight " + hidden.slice(0, 3).join(" "));)");
+  if (seen.empty()) return;
+  REQUIRE(seen.size() == 2);
+  CHECK(std::stoi(seen[0]) > 50);
+  CHECK(seen[1] == "0 out of sight ");
 }

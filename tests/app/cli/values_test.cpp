@@ -64,6 +64,8 @@ TEST_CASE("values: every pass of a product agrees with its first graph, at any i
   const Result far = call(f, {"values", trace, product, "--pass", "1", "--at", "r0=8"});
   CHECK(far.code == 2);
   CHECK(contains(far.err, "r0 goes from 0 to 7"));
+  CHECK(contains(call(f, {"values", trace, product, "--pass", "1", "--at", "L0=8"}).err,
+                 "r0 goes from 0 to 7"));
   CHECK(call(f, {"values", trace, product, "--at", "r0"}).code == 2);
   CHECK(call(f, {"values", trace, product, "--input", "data1=much"}).code == 2);
   CHECK(call(f, {"values", trace, product, "--step", "1"}).code == 2);

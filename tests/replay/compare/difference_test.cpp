@@ -31,8 +31,8 @@ TEST_CASE("a rule that was switched off is the cause, and only of the kernels it
   CHECK(v.kind == Divergence::Kind::RuleRemoved);
   CHECK(v.pass == "initial symbolic");
   CHECK(v.beforeRule == "mul-one");
-  CHECK(v.node == "(r0+1)*1");
-  CHECK(v.beforeResult == "r0+1");
+  CHECK(v.node == "((L0+1)*1)");
+  CHECK(v.beforeResult == "(L0+1)");
   CHECK(v.afterResult.empty());
   // in the opposite direction it is new
   CHECK(diffOf(after, before).groups[0].cause == "rule 'mul-one' applies where it did not");
@@ -60,8 +60,8 @@ TEST_CASE("a rule made wrong gives another result") {
   REQUIRE(d.groups.size() == 1);
   CHECK(d.groups[0].cause == "rule 'twice' gives another result");
   const Divergence& v = d.changes[d.groups[0].changes[0]].divergence;
-  CHECK(v.beforeResult == "r1*2");
-  CHECK(v.afterResult == "r1*3");
+  CHECK(v.beforeResult == "(L1*2)");
+  CHECK(v.afterResult == "(L1*3)");
 }
 
 TEST_CASE("rules in another order: the one that now comes first is named") {
@@ -145,7 +145,7 @@ TEST_CASE("reports in every form name the cause, the place and both results") {
                                   reportHtml(d, a, b, {}), reportJson(d, a, b, {})}) {
     CHECK(text.find("6 compilations changed for 1 cause") != std::string::npos);
     CHECK(text.find("initial symbolic") != std::string::npos);
-    CHECK(text.find("r1*3") != std::string::npos);
+    CHECK(text.find("(L1*3)") != std::string::npos);
     CHECK(text.find("model.py") != std::string::npos);
   }
   auto j = nlohmann::json::parse(reportJson(d, a, b, {}));

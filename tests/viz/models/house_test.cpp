@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,4 +56,32 @@ TEST_CASE("house: models know nothing of Qt Quick, pictures nothing of Qt") {
       CHECK_FALSE(has(s, "#include <QQml"));
       if (std::string_view(folder) != "viz/models") CHECK_FALSE(has(s, "#include <Q"));
     }
+}
+
+TEST_CASE("house: what comes and goes with a page asks for nothing later, when it may be gone") {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(UOPSCOPE_SOURCE_DIR) / "viz/qml")) {
+    if (entry.path().extension() != ".qml") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    files[entry.path().stem().string()] = {std::istreambuf_iterator<char>(in), {}};
+  }
+  static const std::regex page(R"(sourceComponent:\s*([A-Z]\w+))"), used(R"(\b([A-Z]\w+)\s*\{)"),
+      later(R"(Qt\.callLater\()");
+  std::vector<std::string> open;
+  const auto follow = [&](const std::string& text, const std::regex& what) {
+    for (std::sregex_iterator m(text.begin(), text.end(), what), end; m != end; ++m) open.push_back((*m)[1]);
+  };
+  for (const auto& [name, text] : files) follow(text, page);
+  CHECK(open.size() >= 6); // the first page, opening, recording, error, two that compare
+  std::set<std::string> seen;
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    if (!files.contains(name) || !seen.insert(name).second) continue;
+    CAPTURE(name);
+    CHECK_FALSE(std::regex_search(files[name], later));
+    follow(files[name], used);
+  }
+  CHECK(seen.contains("RecordingPage"));
+  CHECK(seen.contains("UTextScroll"));
 }

@@ -10,6 +10,8 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <QTemporaryDir>
+#include <QThread>
+#include <atomic>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -338,4 +340,59 @@ TEST_CASE("session: records a script through a child process; its failure is sho
   s.setRecorderProgram(folder.filePath("no such program"));
   s.open(script);
   REQUIRE(waitFor([&] { return s.state() == "error"; }));
+}
+
+TEST_CASE("session: a scope is entered while a long look at a growing trace goes on") {
+  application();
+  Readers readers;
+  bool opened = false;
+  readers.open(
+      compiledTrace(), [&] { opened = true; }, [](const QString& what) { FAIL(what.toStdString()); });
+  REQUIRE(waitFor([&] { return opened; }));
+  ScopeId unknown = 0;
+  for (const ScopeInfo& s : readers.trace()->scopes())
+    if (!readers.trace()->knows(s.id) && s.totalSteps > 0) unknown = s.id;
+  REQUIRE(unknown != 0);
+  std::atomic<bool> go = false, looked = false;
+  readers.jobs().ask(Channel::Growth, [&](Jobs::Job&) -> Jobs::Answer {
+    while (!go) QThread::msleep(1);
+    looked = true;
+    return {};
+  });
+  bool entered = false;
+  readers.whenKnown(
+      unknown, 0, [&] { entered = true; }, [](const QString& what) { FAIL(what.toStdString()); });
+  CHECK(waitFor([&] { return entered; }, 3000));
+  CHECK_FALSE(looked);
+  go = true;
+  REQUIRE(waitFor([&] { return readers.jobs().idle(); }));
+}
+
+TEST_CASE("session: of two readings of a scope the one that saw more is kept, whichever answers first") {
+  auto overview = std::make_shared<TraceOverview>();
+  ScopeInfo scope;
+  scope.id = 7;
+  overview->scopes = {scope};
+  TraceFacts facts;
+  facts.overview = overview;
+  TraceIndex index(std::move(facts));
+  const auto reading = [](int passes, int64_t steps, bool ended) {
+    auto out = std::make_shared<ScopePasses>();
+    for (int k = 1; k <= passes; ++k) {
+      PassInfo p;
+      p.id = k, p.scope = 7, p.steps = steps;
+      out->passes.push_back(p);
+    }
+    out->ended = ended;
+    return out;
+  };
+  index.learn(7, reading(2, 5, false));
+  index.learn(7, reading(1, 5, false));
+  CHECK(index.passes(7).size() == 2);
+  index.learn(7, reading(2, 4, false));
+  CHECK(index.pass(2).steps == 5);
+  index.learn(7, reading(3, 9, true));
+  index.learn(7, reading(3, 9, false));
+  CHECK(index.stale(10).empty());
+  CHECK(index.passes(7).size() == 3);
 }

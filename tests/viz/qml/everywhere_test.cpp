@@ -62,11 +62,8 @@ TEST_CASE("everywhere: a node selected in the graph is lit in the code, the link
 
 TEST_CASE("everywhere: operations of the script have a colour, and their UOps, kernel lines and assembly "
           "have the same") {
-  QTemporaryDir folder;
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-6.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  Window w(trace);
+  const KeptTrace kept(6);
+  Window w(kept.path);
   w.key(Qt::Key_3, Qt::ControlModifier);
   REQUIRE(waitFor([&] { return w.tools.linked()->source()->count() > 0; }));
   w.settle();

@@ -40,11 +40,8 @@ TEST_CASE("golden: two states as a graph and as texts, and why a rule did not fi
 }
 
 TEST_CASE("golden: profile, timeline, links and texts of a kept trace") {
-  QTemporaryDir folder;
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  Window w(trace);
+  const KeptTrace kept(3);
+  Window w(kept.path);
   w.window->resize(1200, 760);
   for (const char* tab : {"links", "script", "uops", "asm", "timeline", "profile"}) {
     w.session.setTab(QLatin1String(tab));
@@ -61,11 +58,8 @@ TEST_CASE("golden: profile, timeline, links and texts of a kept trace") {
 }
 
 TEST_CASE("golden: code of LLVM, variants, numbers, rules, story, findings and roofline of a kept trace") {
-  QTemporaryDir folder;
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-6.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  Window w(trace);
+  const KeptTrace kept(6);
+  Window w(kept.path);
   w.window->resize(1200, 760);
   w.session.setStepAlone(true);
   for (const char* tab : {"ir", "whatif", "values", "rule", "story"}) {
@@ -82,11 +76,8 @@ TEST_CASE("golden: code of LLVM, variants, numbers, rules, story, findings and r
 }
 
 TEST_CASE("golden: panes, a popup and the projector at every size") {
-  QTemporaryDir folder;
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  Window w(trace);
+  const KeptTrace kept(3);
+  Window w(kept.path);
   w.session.setStepAlone(true);
   for (const QSize size : {QSize(900, 600), QSize(1440, 900), QSize(2560, 1440), QSize(3840, 2160)}) {
     w.window->resize(size);

@@ -4,6 +4,7 @@
 
 #include <QFile>
 #include <QMimeData>
+#include <QRegularExpression>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -71,6 +72,21 @@ TEST_CASE("replay page: arrows move both sides, D leads back to where they part,
   CHECK_FALSE(p.replay.shown());
 }
 
+TEST_CASE("replay page: loops have one name in the sentence and above the graphs") {
+  Page p;
+  p.open();
+  const QRegularExpression asTheEngineSays("\\br[0-9]+\\b");
+  const auto engines = [&](const QString& text) { return text.contains(asTheEngineSays); };
+  CHECK_FALSE(engines(p.text("replaySentence")));
+  int loops = 0;
+  for (int k = 0; k < 20; ++k, p.key(Qt::Key_Right))
+    for (const char* name : {"replayLeftText", "replayRightText"}) {
+      CHECK_FALSE(engines(p.text(name)));
+      loops += p.text(name).contains(QRegularExpression("L[0-9]"));
+    }
+  CHECK(loops > 0);
+}
+
 TEST_CASE("replay page: rows, buttons, filters and causes by mouse") {
   Page p;
   p.open();
@@ -116,6 +132,9 @@ TEST_CASE("replay page: texts and graphs by key, each with something to see") {
   CHECK(p.w.item("replayText")->isVisible());
   p.click("replayOnlyChanges");
   CHECK(p.replay.detail()->lines()->onlyChanges());
+  p.click("replayWhat-ir"); // nothing to see: said once, where one looks
+  CHECK(p.w.item("replayText")->property("count").toInt() == 0);
+  CHECK_FALSE(p.w.item("replaySummary")->isVisible());
   p.key(Qt::Key_5, Qt::ControlModifier);
   CHECK(p.w.item("replayTogether")->isVisible());
   CHECK(p.text("replaySummary").contains("added"));

@@ -12,13 +12,6 @@ using namespace uopscope::test;
 
 namespace {
 
-QString keptTrace(const QTemporaryDir& folder) {
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  return trace;
-}
-
 // The middle of a cell of the result, whatever the widths of its columns.
 QPoint cell(Window& w, int row, int column) {
   QQuickItem* table = w.item("sqlTable");
@@ -97,8 +90,8 @@ TEST_CASE("results: a row of the statistics leads to its steps, a kernel's to th
 }
 
 TEST_CASE("results: a buffer of the timeline is pointed at and clicked, everything is one click away") {
-  QTemporaryDir folder;
-  Window w(keptTrace(folder));
+  const KeptTrace kept(3);
+  Window w(kept.path);
   w.key(Qt::Key_8, Qt::ControlModifier);
   TimelineModel& timeline = *w.tools.timeline();
   REQUIRE(waitFor([&] { return timeline.ready(); }));
@@ -127,8 +120,8 @@ TEST_CASE("results: a buffer of the timeline is pointed at and clicked, everythi
 }
 
 TEST_CASE("results: a line of the script is jumped to by the palette, and linked to what it made") {
-  QTemporaryDir folder;
-  Window w(keptTrace(folder));
+  const KeptTrace kept(3);
+  Window w(kept.path);
   w.key(Qt::Key_P, Qt::ControlModifier);
   w.type("line");
   int row = -1;
@@ -150,8 +143,8 @@ TEST_CASE("results: a line of the script is jumped to by the palette, and linked
 }
 
 TEST_CASE("results: what is in front is what is exported, and a wrong name is told") {
-  QTemporaryDir folder;
-  Window w(keptTrace(folder));
+  const KeptTrace kept(3);
+  Window w(kept.path);
   const std::pair<const char*, const char*> files[] = {
       {"graph", ".svg"},    {"source", ".c"},     {"ir", ".ll"},       {"asm", ".s"},     {"uops", ".txt"},
       {"script", ".py"},    {"links", ".png"},    {"compare", ".svg"}, {"stats", ".csv"}, {"profile", ".svg"},
@@ -164,7 +157,7 @@ TEST_CASE("results: what is in front is what is exported, and a wrong name is to
       REQUIRE(waitFor([&] { return w.tools.timeline()->ready(); }));
     if (QLatin1String(tab) == QLatin1String("sql")) w.tools.sql()->run("SELECT 1 AS one");
     w.settle();
-    const QString path = folder.filePath(QLatin1String(tab) + QLatin1String(ending));
+    const QString path = kept.folder.filePath(QLatin1String(tab) + QLatin1String(ending));
     QMetaObject::invokeMethod(w.window, "exportTo", Q_ARG(QVariant, path));
     INFO(path.toStdString(), ": ", w.session.notice().toStdString());
     CHECK(waitFor([&] { return QFile(path).size() > 8; }, 5000));
@@ -177,7 +170,7 @@ TEST_CASE("results: what is in front is what is exported, and a wrong name is to
   }
   w.session.setTab("profile");
   w.settle();
-  QMetaObject::invokeMethod(w.window, "exportTo", Q_ARG(QVariant, folder.filePath("x.doc")));
+  QMetaObject::invokeMethod(w.window, "exportTo", Q_ARG(QVariant, kept.folder.filePath("x.doc")));
   CHECK(w.session.notice().contains(".svg or .png"));
 }
 

@@ -3,15 +3,12 @@
 #include "tests/viz/whole.h"
 
 #include <QFile>
+#include <QRegularExpression>
 
 using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-constexpr const char* kTabs[] = {"graph",  "source",  "ir",       "asm",    "uops", "links",
-                                 "script", "compare", "whatif",   "values", "rule", "story",
-                                 "stats",  "profile", "timeline", "sql"};
 
 /// The first step of the kernel that was chosen among alternatives.
 void goToDecision(Window& w) {
@@ -168,4 +165,31 @@ TEST_CASE("sizes: nothing is cut in any popup or bar") {
     goToDecision(w);
   });
   QFile::remove(Bookmarks::fileFor(trace));
+}
+
+TEST_CASE("sizes: the number of steps and the name of a rule are not cut, and a price names loops as their "
+          "boxes do") {
+  Window w(tiledTrace());
+  goToDecision(w);
+  for (const auto& [size, scale] :
+       {std::pair(QSize(900, 600), 1.0), {QSize(1440, 900), 1.0}, {QSize(1440, 900), 1.7}}) {
+    w.theme.setTextScale(scale);
+    resize(w, size);
+    CAPTURE(size.width() * scale);
+    CHECK_FALSE(w.item("paneDetail")->property("truncated").toBool());
+    CHECK(w.item("paneDetail")->property("text").toString().endsWith(" steps"));
+    CHECK_FALSE(w.item("stepRule")->property("truncated").toBool());
+  }
+  static const QRegularExpression engines(QStringLiteral("\\br\\d+\\b")),
+      boxes(QStringLiteral("\\b[LR]\\d+\\b"));
+  const QString reason = w.item("decisionReason")->property("text").toString();
+  INFO(reason.toStdString());
+  CHECK_FALSE(reason.contains(engines));
+  bool named = false;
+  for (const QVariant& decision : w.session.stepInfo()["decisions"].toList())
+    for (const QVariant& bar : decision.toMap()["bars"].toList()) {
+      CHECK_FALSE(bar.toMap()["what"].toString().contains(engines));
+      named |= bar.toMap()["what"].toString().contains(boxes);
+    }
+  CHECK(named);
 }

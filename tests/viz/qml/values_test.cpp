@@ -84,6 +84,8 @@ TEST_CASE("values: a key puts numbers on the nodes, fields choose an iteration a
   for (const QVariant& l : w.tools.values()->loops())
     kept = kept || (l.toMap()["name"] == "r0" && l.toMap()["at"] == 3);
   CHECK(kept);
+  for (const QVariant& l : w.tools.values()->loops()) // the bar names them as the boxes beside it do
+    if (l.toMap()["name"] == "r0") CHECK(l.toMap()["shown"] == "L0");
   w.click(w.item("toggleNumbers"));
   CHECK(w.session.graph()->numbers().empty());
 }

@@ -161,6 +161,13 @@ TEST_CASE("walk: two states open where they differ, to be read; equal texts of g
   REQUIRE(canvas);
   REQUIRE(waitFor([&] { return canvas->settled(); }));
   CHECK(canvas->zoom() >= 0.6);
+  // Keys mean the graph in front, not the one of the other tab.
+  const double near = canvas->zoom(), behind = w.canvas->zoom();
+  w.key(Qt::Key_Minus);
+  CHECK(canvas->zoom() < near);
+  w.key(Qt::Key_Space);
+  CHECK(canvas->viewRect().contains(canvas->bounds()));
+  CHECK(w.canvas->zoom() == behind);
   // The same place in a copy of the trace: other numbers, the same texts.
   QTemporaryDir folder;
   const QString copy = folder.filePath("copy.uoptrace");
@@ -171,11 +178,8 @@ TEST_CASE("walk: two states open where they differ, to be read; equal texts of g
 }
 
 TEST_CASE("walk: the window at every size between a small laptop and a large screen") {
-  QTemporaryDir folder;
-  const QString trace = folder.filePath("kept.uoptrace");
-  REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/tests/data/version-3.uoptrace"), trace));
-  QFile(trace).setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  Window w(trace);
+  const KeptTrace kept(3);
+  Window w(kept.path);
   w.session.setStepAlone(true);
   for (const QSize size : {QSize(900, 600), QSize(1440, 900), QSize(2560, 1440), QSize(3840, 2160)}) {
     w.window->resize(size);

@@ -127,6 +127,40 @@ TEST_CASE("painter: a note on a number is drawn at the node whose label tells it
   CHECK(drawn({{77, "!1.0"}}) == drawn({})); // no visible node reads it
 }
 
+TEST_CASE("painter: the frame of a selection leaves the word of a colour below the box alone") {
+  application();
+  Picture p;
+  PictureNode node;
+  node.id = 1;
+  node.op = "ADD";
+  measure(node);
+  node.x = 100, node.y = 60;
+  p.nodes.push_back(node);
+  p.index();
+  auto tinting = std::make_shared<Tinting>();
+  tinting->of = {0};
+  tinting->legend = {{"REDUCE", 1, 0}};
+  const PaintOptions options{palette(true), QRectF(0, 0, 400, 160), 1, tinting};
+  auto drawn = [&](bool word, bool selected) {
+    PaintOptions o = options;
+    if (!word) o.tinting = nullptr;
+    QImage image(400, 160, QImage::Format_RGB32);
+    image.fill(o.palette.canvas);
+    QPainter painter(&image);
+    paintPicture(painter, p, o);
+    if (selected) paintEmphasis(painter, p, {-1, 1, {}, -1, {}}, o);
+    return image.copy(0, static_cast<int>(nodeRect(node).bottom()) + 1, 400, 40);
+  };
+  const QImage with = drawn(true, false), without = drawn(false, false), chosen = drawn(true, true);
+  int letters = 0, covered = 0;
+  for (int y = 0; y < with.height(); ++y)
+    for (int x = 0; x < with.width(); ++x)
+      if (with.pixel(x, y) != without.pixel(x, y))
+        ++letters, covered += chosen.pixel(x, y) != with.pixel(x, y);
+  CHECK(letters > 40);
+  CHECK(covered == 0);
+}
+
 TEST_CASE("painter: of a long edge the part in the view is drawn, and it looks the same") {
   Picture p;
   for (int i = 0; i < 2; ++i) {

@@ -3,7 +3,6 @@
 #include "viz/models/compare/replay_bench.h"
 
 #include "engine/base/error.h"
-#include "engine/uop/print.h"
 #include "replay/compare/retell.h"
 #include "replay/read/text_diff.h"
 #include "viz/models/work/reports.h"
@@ -76,20 +75,13 @@ std::vector<ReplayFact> factsOf(const Compilation& x, const Compilation& y, bool
   return facts;
 }
 
-// What lies deeper is a number, which says nothing to a reader.
+// What lies deeper is left out: the graphs below draw it.
 constexpr int kDeep = 9;
 
-/// What a rewrite made of what. Both are built in one pool, so that a node left out has one number.
+/// What a rewrite made of what.
 std::pair<QString, QString> expressionsOf(const Story& story, const StoryEvent& e) {
-  const bool failed = e.kind == StoryEvent::Error;
-  try {
-    Pool pool;
-    PoolScope scope(pool);
-    const UOp from = story.build(e.before), to = failed ? UOp() : story.build(e.after);
-    return {text(expression(from, kDeep, 400)), failed ? tr("failed") : text(expression(to, kDeep, 400))};
-  } catch (const Error&) { // an operation that this build does not know
-    return {text(story.expression(e.before)), failed ? tr("failed") : text(story.expression(e.after))};
-  }
+  return {text(story.expression(e.before, kDeep)),
+          e.kind == StoryEvent::Error ? tr("failed") : text(story.expression(e.after, kDeep))};
 }
 
 size_t stepsOf(const Story& story) {

@@ -199,6 +199,7 @@ QVariantList ValuesModel::loops() const {
     if (const auto it = choice_.at.find(l.name); it != choice_.at.end())
       l.at = std::clamp(it->second, l.first, l.last);
     out << QVariantMap{{"name", text(l.name)},
+                       {"shown", text(l.shown)},
                        {"kind", text(l.kind)},
                        {"first", static_cast<qlonglong>(l.first)},
                        {"last", static_cast<qlonglong>(l.last)},

@@ -10,7 +10,7 @@
 namespace uopscope {
 
 /// Pictures and reports of the place one is at have the first lane, quick questions the second, those from
-/// Sql on may take long.
+/// Sql on may take long, and looking for more has a lane of its own: it may take long too, and nobody waits for it.
 enum class Channel {
   Picture,
   Node,
@@ -50,7 +50,7 @@ class Readers : public QObject {
   Q_OBJECT
 public:
   explicit Readers(QObject* parent = nullptr)
-      : QObject(parent), jobs_(3, [](int channel) { return laneOf(static_cast<Channel>(channel)); }, 0) {}
+      : QObject(parent), jobs_(4, [](int channel) { return laneOf(static_cast<Channel>(channel)); }, 0) {}
 
   /// Reads the rows that the window needs first, then calls one of the two. With `unlessEmpty`, a trace without any step is left
   /// alone and nothing is called. Closing, or opening another, cancels it.
@@ -70,7 +70,9 @@ public:
   const Jobs& jobs() const { return jobs_; }
 
 private:
-  static int laneOf(Channel c) { return c < Channel::Facts ? 0 : c < Channel::Sql ? 1 : 2; }
+  static int laneOf(Channel c) {
+    return c == Channel::Growth ? 3 : c < Channel::Facts ? 0 : c < Channel::Sql ? 1 : 2;
+  }
   std::unique_ptr<TraceIndex> index_;
   QString path_; ///< that the jobs have open, or are about to
   Jobs jobs_;

@@ -7,6 +7,7 @@
 #include "replay/read/materialize.h"
 #include "replay/read/readable.h"
 #include "replay/read/text_diff.h"
+#include "replay/schema/quantity_text.h"
 #include "viz/models/work/rich_text.h"
 #include "viz/pictures/labels.h"
 
@@ -14,6 +15,7 @@
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace uopscope {
 namespace {
@@ -97,8 +99,35 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
   }
 }
 
+/// The engine's names of the loops of a graph ("r1") and the names that their boxes have ("L1").
+std::map<QString, QString> loopNames(const NodeReader& read, const std::vector<NodeId>& graph) {
+  std::map<QString, QString> names;
+  for (const NodeId id : graph)
+    if (const NodeFields n = read(id); n.op == Op::RANGE && n.arg.kind() == ArgKind::Range) {
+      const QString name = q(readableExpression(read, id, 1, kMaxExpression));
+      names[QLatin1Char('r') + name.mid(1)] = name;
+    }
+  return names;
+}
+
+/// "32 of r1" as "32 of L1".
+QString named(const std::string& text, const std::map<QString, QString>& loops) {
+  static const QRegularExpression loop(QStringLiteral("\\br\\d+(?:_\\d+)*\\b"));
+  const QString given = q(text);
+  QString out;
+  qsizetype from = 0;
+  for (auto all = loop.globalMatch(given); all.hasNext();) {
+    const auto match = all.next();
+    const auto known = loops.find(match.captured());
+    out += given.mid(from, match.capturedStart() - from);
+    out += known == loops.end() ? match.captured() : known->second;
+    from = match.capturedEnd();
+  }
+  return out + given.mid(from);
+}
+
 // Bars show prices: the most expensive one has length 1.
-QVariantMap decisionReport(const Decision& d) {
+QVariantMap decisionReport(const Decision& d, const std::map<QString, QString>& loops) {
   double dearest = d.price.value_or(0);
   for (const Decision::Alternative& other : d.others) dearest = std::max(dearest, other.price);
   auto bar = [&](double price) { return dearest > 0 ? std::clamp(price / dearest, 0.0, 1.0) : 0; };
@@ -115,13 +144,15 @@ QVariantMap decisionReport(const Decision& d) {
   int number = 0;
   for (const Decision::Alternative& other : d.others)
     bars << QVariantMap{{"number", tile.match(q(other.what)).hasMatch() ? ++number : (++number, 0)},
-                        {"what", q(other.what)},
+                        {"what", named(other.what, loops)},
                         {"price", q(priceText(other.price, {}))},
                         {"part", bar(other.price)},
                         {"chosen", false},
                         {"more", q(dearer(d, other))}};
-  return {
-      {"reason", q(d.reason)}, {"price", q(priceText(d.price, d.unit))}, {"unit", q(d.unit)}, {"bars", bars}};
+  return {{"reason", named(d.reason, loops)},
+          {"price", q(priceText(d.price, d.unit))},
+          {"unit", q(d.unit)},
+          {"bars", bars}};
 }
 
 } // namespace
@@ -152,9 +183,7 @@ QVariantMap groupReport(PassView& view, int64_t group) {
 }
 
 QString grouped(int64_t number) {
-  QString s = QString::number(std::abs(number));
-  for (qsizetype i = s.size() - 3; i > 0; i -= 3) s.insert(i, QLatin1Char(','));
-  return number < 0 ? QLatin1Char('-') + s : s;
+  return QString::fromStdString(countText(number));
 }
 
 QString counted(int64_t number, const QString& one, const QString& many) {
@@ -162,19 +191,11 @@ QString counted(int64_t number, const QString& one, const QString& many) {
 }
 
 QString duration(int64_t ns) {
-  const auto v = static_cast<double>(ns);
-  if (ns < 1000) return QStringLiteral("%1 ns").arg(ns);
-  if (ns < 1'000'000) return QStringLiteral("%1 µs").arg(v / 1e3, 0, 'f', v < 1e4 ? 1 : 0);
-  if (ns < 1'000'000'000) return QStringLiteral("%1 ms").arg(v / 1e6, 0, 'f', v < 1e7 ? 2 : 1);
-  return QStringLiteral("%1 s").arg(v / 1e9, 0, 'f', 2);
+  return QString::fromStdString(durationText(ns));
 }
 
 QString amount(int64_t bytes) {
-  const auto v = static_cast<double>(bytes);
-  if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
-  if (bytes < 1'000'000) return QStringLiteral("%1 kB").arg(v / 1e3, 0, 'f', 1);
-  if (bytes < 1'000'000'000) return QStringLiteral("%1 MB").arg(v / 1e6, 0, 'f', 1);
-  return QStringLiteral("%1 GB").arg(v / 1e9, 0, 'f', 2);
+  return QString::fromStdString(sizeText(bytes));
 }
 
 QString shortPlace(const FileLine& at) {
@@ -201,7 +222,10 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
   m["kind"] = info.kind == StepKind::RewriteError ? "error" : info.kind == StepKind::WayDown ? "down" : "up";
   m["traceStep"] = static_cast<qlonglong>(info.id);
   QVariantList decisions;
-  for (const Decision& d : decisionsAt(trace, info.id)) decisions << decisionReport(d);
+  if (const std::vector<Decision> made = decisionsAt(trace, info.id); !made.empty()) {
+    const auto loops = loopNames(read, cursor.graphAt(step - 1));
+    for (const Decision& d : made) decisions << decisionReport(d, loops);
+  }
   m["decisions"] = decisions;
   const QString before = q(readableExpression(read, info.before, kExpressionDepth, kMaxExpression));
   m["before"] = before;

@@ -18,11 +18,9 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId node, 
 QVariantMap groupReport(PassView& view, int64_t group);
 /// "file.py:12", only the last part of the path.
 QString shortPlace(const FileLine& at);
-/// "12 µs", "3.4 ms", "1.2 s".
+/// Amounts as the command line writes them (replay/schema/quantity_text.h): "12.3 µs", "13.2 MB", "12,345".
 QString duration(int64_t ns);
-/// "13.2 MB"
 QString amount(int64_t bytes);
-/// 12,345
 QString grouped(int64_t number);
 /// One text for one thing and another for many, whose %1 is the number: "1 run", "12,345 runs".
 QString counted(int64_t number, const QString& one, const QString& many);

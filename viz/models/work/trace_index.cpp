@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace uopscope {
 namespace {
@@ -81,6 +82,17 @@ ScopePassesPtr readPasses(Trace& trace, ScopeId scope) {
   return out;
 }
 
+namespace {
+
+/// Larger of two readings of one scope is the later one: a scope gets passes and steps, and then it ends.
+std::tuple<bool, size_t, int64_t> extent(const ScopePasses& p) {
+  int64_t steps = 0;
+  for (const PassInfo& pass : p.passes) steps += pass.steps;
+  return {p.ended, p.passes.size(), steps};
+}
+
+} // namespace
+
 const std::string& TraceIndex::meta(const std::string& key) const {
   static const std::string none;
   const auto it = overview()->meta.find(key);
@@ -123,8 +135,10 @@ bool TraceIndex::dull(const PassInfo& pass) const {
 }
 
 void TraceIndex::learn(ScopeId scope, ScopePassesPtr passes) {
+  ScopePassesPtr& known = passes_[scope];
+  if (known && extent(*known) > extent(*passes)) return;
   for (const PassInfo& p : passes->passes) scopeOf_[p.id] = scope;
-  passes_[scope] = std::move(passes);
+  known = std::move(passes);
 }
 
 std::vector<ScopeId> TraceIndex::stale(size_t most) const {

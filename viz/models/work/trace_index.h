@@ -78,6 +78,8 @@ public:
   const std::vector<PassInfo>& passes(ScopeId scope) const;
   const PassInfo& pass(PassId id) const; ///< Error(Key) if it is not known
   bool dull(const PassInfo& pass) const;
+  /// Takes the passes over, unless more of this scope is known already: two readers may look at a scope that grows, and the
+  /// one that looked first may answer last.
   void learn(ScopeId scope, ScopePassesPtr passes);
   /// Known scopes that may have changed, and unknown ones, from the newest on.
   std::vector<ScopeId> stale(size_t most) const;
