@@ -20,8 +20,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +34,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 namespace uopscope::cli {
 
@@ -205,12 +208,32 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
                      static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
 }
 
+/// Waits for the end of a child, at most for some milliseconds.
+class ChildEnd {
+public:
+  explicit ChildEnd(pid_t child) : file_(static_cast<int>(syscall(SYS_pidfd_open, child, 0))) {}
+  ~ChildEnd() {
+    if (file_ >= 0) close(file_);
+  }
+  ChildEnd(const ChildEnd&) = delete;
+  ChildEnd& operator=(const ChildEnd&) = delete;
+  void wait(int milliseconds) const {
+    pollfd ended{file_, POLLIN,
+                 0}; // a file below 0, of an old kernel, is left out: only the time is waited for
+    poll(&ended, 1, milliseconds);
+  }
+
+private:
+  int file_;
+};
+
 int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bool& killed,
             RecordPrompt* prompt) {
   bool show = isatty(STDERR_FILENO) && !o.json && !o.quiet && !prompt, shown = false;
   int64_t began = nowNs(), quietSince = 0;
   uint64_t rows = 0;
   int status = 0;
+  const ChildEnd ended(child);
   for (int64_t round = 0;; ++round) {
     pid_t done = waitpid(child, &status, WNOHANG);
     if (done == child || (done < 0 && errno == ECHILD)) break;
@@ -234,14 +257,14 @@ int waitFor(pid_t child, RecordingProgress& progress, const RecordOptions& o, bo
       fmt::print(stderr, "\r\x1b[K{}", progressLine(progress, o.output, began));
       shown = true;
     }
-    usleep(round < 100 ? 5'000 : 20'000);
+    ended.wait(round < 100 ? 5 : 20);
   }
   if (shown) fmt::print(stderr, "\r\x1b[K");
   return status;
 }
 
-void summarize(const RecordOptions& o, int code) {
-  Trace trace(o.output);
+void summarize(Trace& trace, const RecordOptions& o, int code) {
+  if (o.quiet && !o.json) return;
   std::error_code ignored;
   auto bytes = static_cast<int64_t>(fs::file_size(o.output, ignored));
   int64_t steps = 0, kernels = 0;
@@ -260,7 +283,6 @@ void summarize(const RecordOptions& o, int code) {
                    {"bytes", bytes}});
     return;
   }
-  if (o.quiet) return;
   std::string warning = trace.warning();
   fmt::print(stderr, "uopscope: {}: {}, {}, {}{}\n", o.output, countedText(steps, "step"),
              countedText(kernels, "kernel"), sizeText(static_cast<int64_t>(bytes)),
@@ -363,14 +385,19 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
 /// code.
 int closeTrace(const RecordOptions& o, Ending end) {
   try {
-    const bool open = !Trace(o.output).finished();
+    std::optional<Trace> trace(o.output);
+    const bool open = !trace->finished();
     if (open && end.status.empty()) {
       end.status = traceStatus::kFailed;
       end.message =
           fmt::format("the process ended with exit code {} without closing the recording", end.code);
     }
-    if (open || !end.status.empty()) sealTrace(o.output, end.status, end.message);
-    summarize(o, end.code);
+    if (open || !end.status.empty()) {
+      trace.reset();
+      sealTrace(o.output, end.status, end.message);
+      trace.emplace(o.output);
+    }
+    summarize(*trace, o, end.code);
     if (!o.check) return end.code;
     LookOptions look;
     look.trace = o.output, look.json = o.json;

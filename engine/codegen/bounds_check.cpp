@@ -94,18 +94,43 @@ std::optional<Binding> counterexample(const Access& a, const std::vector<UOp>& l
   }
 }
 
+/// Calls `use` for each term of a sum with the least and most that the other terms add up to, where these are far from the
+/// ends of 64 bits.
+template <typename Use>
+void forEachTerm(UOp sum, const Use& use) {
+  constexpr int64_t kFar = int64_t{1} << 40; // a thousand and more of them may be added
+  const std::vector<UOp> terms = splitUop(sum, Op::ADD);
+  if (terms.size() < 2 || terms.size() > 1000) return;
+  int64_t least = 0, most = 0;
+  for (UOp t : terms) {
+    if (t.vmin() < -kFar || t.vmax() > kFar) return;
+    least += t.vmin();
+    most += t.vmax();
+  }
+  for (UOp t : terms) use(t, least - t.vmin(), most - t.vmax());
+}
+
 /// The index with the bounds that its gate gives to expressions in it: under "x < 7 and not x < 0" the
-/// expression x is a number from 0 to 6; under "x < r + 3", where r has 4 steps, it is at most 5.
+/// expression x is a number from 0 to 6; under "x < r + 3", where r has 4 steps, it is at most 5; under
+/// "x - r < 7 and not x - r < 0" it is a number from 0 to 9.
 UOp givenClauses(const Access& a) {
   UOpMap<std::pair<int64_t, int64_t>> bounds;
   auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {
     return bounds.emplace(x, std::pair(x.vmin(), x.vmax())).first->second;
   };
   auto atLeast = [&](UOp x, int64_t least) {
-    if (least > x.vmin()) of(x).first = std::max(of(x).first, least);
+    if (least <= x.vmin()) return;
+    of(x).first = std::max(of(x).first, least);
+    forEachTerm(x, [&](UOp t, int64_t, int64_t othersMost) {
+      if (least - othersMost > t.vmin()) of(t).first = std::max(of(t).first, least - othersMost);
+    });
   };
   auto atMost = [&](UOp x, int64_t most) {
-    if (most < x.vmax()) of(x).second = std::min(of(x).second, most);
+    if (most >= x.vmax()) return;
+    of(x).second = std::min(of(x).second, most);
+    forEachTerm(x, [&](UOp t, int64_t othersLeast, int64_t) {
+      if (most - othersLeast < t.vmax()) of(t).second = std::min(of(t).second, most - othersLeast);
+    });
   };
   for (UOp clause : splitUop(a.valid, Op::AND)) {
     bool negated = clause.is(Op::CMPNE) && clause.src(1).isConst(1);

@@ -3,6 +3,7 @@
 #include "replay/compare/report.h"
 #include "replay/read/text_diff.h"
 #include "replay/schema/html_text.h"
+#include "replay/schema/quantity_text.h"
 #include "replay_compare_embedded.h"
 
 #include <fmt/format.h>

@@ -55,6 +55,17 @@ TEST_CASE("an index outside its buffer is found with a point where it is") {
   CHECK(found(any) == "");
 }
 
+TEST_CASE("a gate on a sum bounds its terms: a place that is read, less the beginning of its tile") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp tile = UOp::range(8, 0), place = read(memory(2, 8, dtypes::int32), tile).cast(dtypes::index);
+  UOp inTile = place - tile * 4;
+  UOp gate = (inTile < 0).logicalNot() & (inTile < 4);
+  CHECK(found(place.validWhere(gate), 32) == "");
+  CHECK(found(place.validWhere(gate), 31).find("is out of bounds") != std::string::npos);
+  CHECK(found((place + 1).validWhere(gate), 32).find("is out of bounds") != std::string::npos);
+}
+
 TEST_CASE("IGNORE_OOB=0 checks kernels on their way") {
   Pool pool;
   PoolScope scope(pool);
