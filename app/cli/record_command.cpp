@@ -285,8 +285,7 @@ void summarize(Trace& trace, const RecordOptions& o, int code) {
   }
   std::string warning = trace.warning();
   fmt::print(stderr, "uopscope: {}: {}, {}, {}{}\n", o.output, countedText(steps, "step"),
-             countedText(kernels, "kernel"), sizeText(static_cast<int64_t>(bytes)),
-             warning.empty() ? "" : "; " + warning);
+             countedText(kernels, "kernel"), sizeText(bytes), warning.empty() ? "" : "; " + warning);
 }
 
 /// Fills in options that follow from the given ones: a script's name for -m and -c, a name for the trace.

@@ -22,26 +22,28 @@ namespace uopscope {
 
 namespace {
 
-/// The passes in order, without slp-vectorizer: LLVM 19 miscompiles sums of comparisons with it. Named as `opt -passes=`
-/// takes them. Those that look like repetitions were left out one by one, and came
-/// back where the code of some kernel grew.
+/// A simplifycfg for the end: loops may lose their form, and instructions leave their blocks.
+constexpr const char* kLastSimplifyCfg =
+    "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;"
+    "no-keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks>";
+
+/// The passes in order, named as `opt -passes=` takes them, without slp-vectorizer: LLVM 19 miscompiles sums of
+/// comparisons with it. Passes that look like repetitions were left out one by one, and came back where the code of some
+/// kernel grew.
 constexpr const char* kStages[] = {
     // Values: register arrays, common subexpressions, branches that other branches decide.
     "sroa<modify-cfg>", "early-cse<memssa>", "simplifycfg", "instcombine<no-verify-fixpoint>",
     "jump-threading", "correlated-propagation", "simplifycfg", "instcombine<no-verify-fixpoint>",
     "reassociate",
     // Loops: invariants move out, short ones are written out, and their arrays become values.
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch<no-nontrivial;"
-    "trivial>)",
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm)",
+    "loop-mssa(simple-loop-unswitch<no-nontrivial;trivial>)",
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)", "sroa<modify-cfg>", "vector-combine", "gvn",
     "jump-threading", "correlated-propagation",
     // Lanes and unrolling, and what they leave behind.
     "loop-vectorize", "instcombine<no-verify-fixpoint>", "vector-combine", "loop-unroll<O2>",
     "sroa<preserve-cfg>", "instcombine<no-verify-fixpoint>", "loop-mssa(licm)", "loop-sink", "instsimplify",
-    "div-rem-pairs", "tailcallelim",
-    "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-"
-    "loops;"
-    "hoist-common-insts;sink-common-insts;speculate-blocks>"};
+    "div-rem-pairs", "tailcallelim", kLastSimplifyCfg};
 
 /// Tells the listener of passes; those that only run others (managers, adaptors) are left out.
 void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& module,
