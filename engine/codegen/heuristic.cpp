@@ -27,9 +27,9 @@ constexpr int64_t kWorkPerThread = 128 << 10;
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
   Decision d{
-      fmt::format("{:.2f} cycles a lane and step", tile.cycles), tile.cycles, "cycles a lane and step", {}};
+      fmt::format("{:.3f} cycles a lane and step", tile.cycles), tile.cycles, "cycles a lane and step", {}};
   if (!tile.others.empty())
-    d.reason += fmt::format(", {:.2f} for {}", tile.others[0].cycles, tile.others[0].what);
+    d.reason += fmt::format(", {:.3f} for {}", tile.others[0].cycles, tile.others[0].what);
   for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
   return d;
 }
