@@ -63,8 +63,7 @@ int diff(const LookOptions& o) {
   fmt::print("{}\n", paint(Paint::Added, "+ " + (p.second.empty() ? "nothing: it has ended" : p.second)));
   fmt::print("scopes {} | {}, passes {} | {}, steps {} | {}\n", countText(c.scopes), countText(c.otherScopes),
              countText(c.passes), countText(c.otherPasses), countText(c.steps), countText(c.otherSteps));
-  if (!c.kernels.empty())
-    fmt::print("{} with another source\n", countedText(static_cast<int64_t>(c.kernels.size()), "kernel"));
+  if (!c.kernels.empty()) fmt::print("{} with another source\n", countedText(c.kernels.size(), "kernel"));
   size_t limit = o.limit > 0 ? static_cast<size_t>(o.limit) : c.kernels.size();
   for (size_t k = 0; k < std::min(limit, c.kernels.size()); ++k) {
     const auto& kernel = c.kernels[k];

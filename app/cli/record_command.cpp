@@ -202,8 +202,7 @@ std::string progressLine(RecordingProgress& p, const std::string& output, int64_
   uint64_t bytes = 0;
   for (const char* suffix : {"", "-wal"})
     if (auto size = fs::file_size(output + suffix, ignored); !ignored) bytes += size;
-  return fmt::format("recording  {}  {}  {}  {:.0f} s{}",
-                     countedText(static_cast<int64_t>(p.steps.load()), "step"),
+  return fmt::format("recording  {}  {}  {}  {:.0f} s{}", countedText(p.steps.load(), "step"),
                      countedText(p.kernels.load(), "kernel"), sizeText(static_cast<int64_t>(bytes)),
                      static_cast<double>(nowNs() - sinceNs) / 1e9, p.stop ? "  stopping ..." : "");
 }
@@ -218,8 +217,7 @@ public:
   ChildEnd(const ChildEnd&) = delete;
   ChildEnd& operator=(const ChildEnd&) = delete;
   void wait(int milliseconds) const {
-    pollfd ended{file_, POLLIN,
-                 0}; // a file below 0, of an old kernel, is left out: only the time is waited for
+    pollfd ended{file_, POLLIN, 0}; // where the system has no pidfd, -1: poll() waits for the time alone
     poll(&ended, 1, milliseconds);
   }
 

@@ -76,9 +76,8 @@ int runSearch(const SearchArguments& a) {
   for (const SearchedKernel& k : found.found)
     searched += k.skipped.empty(), candidates += k.candidates.size();
   if (!a.quiet)
-    fmt::print("{}: {} of {} searched, {}\n", a.output, searched,
-               countedText(static_cast<int64_t>(found.found.size()), "kernel"),
-               countedText(static_cast<int64_t>(candidates), "candidate"));
+    fmt::print("{}: {} of {} searched, {}\n", a.output, searched, countedText(found.found.size(), "kernel"),
+               countedText(candidates, "candidate"));
   return kFine;
 }
 
@@ -91,8 +90,8 @@ int mergeSearch(const SearchArguments& a) {
   const Searches all = mergeSearches(parts);
   writeSearches(all, a.output);
   if (!a.quiet)
-    fmt::print("{}: {}, {}\n", a.output, countedText(static_cast<int64_t>(parts.size()), "part"),
-               countedText(static_cast<int64_t>(all.found.size()), "kernel"));
+    fmt::print("{}: {}, {}\n", a.output, countedText(parts.size(), "part"),
+               countedText(all.found.size(), "kernel"));
   return kFine;
 }
 

@@ -115,8 +115,7 @@ std::string reportHtml(const CorpusDiff& d, const Corpus& before, const Corpus& 
            "aria-label=filter> <span id=count class=dim></span></p>";
   for (const ChangeGroup& g : d.groups) {
     out += fmt::format("<h2>{} <span class=dim>{}, {}</span></h2>\n", htmlText(g.cause),
-                       countedText(static_cast<int64_t>(g.kernels), "kernel"),
-                       countedText(static_cast<int64_t>(g.schedules), "schedule"));
+                       countedText(g.kernels, "kernel"), countedText(g.schedules, "schedule"));
     for (size_t index : g.changes) out += changeHtml(d.changes[index], before, after, o);
   }
   if (!d.rules.empty()) {

@@ -12,12 +12,6 @@
 namespace uopscope {
 
 namespace {
-std::string grouped(uint64_t n) {
-  return countText(static_cast<int64_t>(n));
-}
-std::string plural(uint64_t n, const char* what) {
-  return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
-}
 bool wanted(const Change& c, const std::string& only) {
   if (only.empty()) return true;
   for (const std::string& s : {c.entry().name, c.cause, c.entry().place()})
@@ -61,19 +55,19 @@ std::string ruleLine(const RuleChange& r) {
                : "-";
   };
   if (r.what == "renamed") return fmt::format("{:<8} {} is now called {}", r.what, r.rule, r.renamedTo);
-  return fmt::format("{:<8} {}: {} -> {} applied ({} -> {})", r.what, r.rule, grouped(r.appliedBefore),
-                     grouped(r.appliedAfter), percent(r.appliedBefore, r.attemptsBefore),
+  return fmt::format("{:<8} {}: {} -> {} applied ({} -> {})", r.what, r.rule, countText(r.appliedBefore),
+                     countText(r.appliedAfter), percent(r.appliedBefore, r.attemptsBefore),
                      percent(r.appliedAfter, r.attemptsAfter));
 }
 std::string tally(const CorpusDiff& d) {
-  std::string s = fmt::format("same {}", grouped(d.same));
+  std::string s = fmt::format("same {}", countText(d.same));
   for (auto [n, what] : {std::pair{d.otherWay, "same code by other rewrites"},
                          {d.changed, "changed"},
                          {d.failed, "failed"},
                          {d.fixed, "fixed"},
                          {d.added, "only in the second"},
                          {d.removed, "only in the first"}})
-    if (n) s += fmt::format(" · {} {}", what, grouped(n));
+    if (n) s += fmt::format(" · {} {}", what, countText(n));
   return s;
 }
 } // namespace
@@ -83,19 +77,19 @@ std::string headline(const CorpusDiff& d) {
   for (const ChangeGroup& g : d.groups)
     if (d.changes[g.changes[0]].status != Change::Status::OtherWay) ++causes, kernels += g.changes.size();
   if (!d.anyChange()) {
-    std::string s = fmt::format("nothing changed ({} compared", plural(d.changes.size(), "compilation"));
-    return s + (d.otherWay ? fmt::format("; {} reach the same code by other rewrites)", grouped(d.otherWay))
+    std::string s = fmt::format("nothing changed ({} compared", countedText(d.changes.size(), "compilation"));
+    return s + (d.otherWay ? fmt::format("; {} reach the same code by other rewrites)", countText(d.otherWay))
                            : ")");
   }
   size_t same = d.same + d.otherWay;
-  return fmt::format("{} changed for {}; {} {} the same", plural(kernels, "compilation"),
-                     plural(causes, "cause"), grouped(same), same == 1 ? "is" : "are");
+  return fmt::format("{} changed for {}; {} {} the same", countedText(kernels, "compilation"),
+                     countedText(causes, "cause"), countText(same), same == 1 ? "is" : "are");
 }
 
 std::vector<std::string> changeFacts(const Change& c, const Corpus& before, const Corpus& after) {
   std::vector<std::string> facts;
   if (!c.before || !c.after) return facts;
-  auto number = [](int64_t n) { return n < 0 ? std::string("?") : grouped(static_cast<uint64_t>(n)); };
+  auto number = [](int64_t n) { return n < 0 ? std::string("?") : countText(n); };
   if (c.before->flops != c.after->flops)
     facts.push_back(fmt::format("FLOPs {} -> {}", number(c.before->flops), number(c.after->flops)));
   if (c.before->bytes != c.after->bytes)
@@ -143,9 +137,9 @@ std::string reportText(const CorpusDiff& d, const Corpus& before, const Corpus& 
       if (wanted(d.changes[index], o.only)) shown.push_back(index);
     if (shown.empty()) continue;
     out += fmt::format("\n{}  {}\n", bold(fmt::format("{}. {}", i + 1, g.cause)),
-                       dim(g.schedules == 0
-                               ? plural(g.kernels, "kernel")
-                               : plural(g.kernels, "kernel") + ", " + plural(g.schedules, "schedule")));
+                       dim(g.schedules == 0 ? countedText(g.kernels, "kernel")
+                                            : countedText(g.kernels, "kernel") + ", " +
+                                                  countedText(g.schedules, "schedule")));
     if (const Change& first = d.changes[shown[0]]; first.divergence.found())
       out += fmt::format("   first: {}\n", first.divergence.sentence());
     size_t limit = o.limit ? std::min(o.limit, shown.size()) : shown.size();
@@ -157,14 +151,14 @@ std::string reportText(const CorpusDiff& d, const Corpus& before, const Corpus& 
       if (o.diffs) out += coloured(changeDiff(c, before, after, o.ignoreNames), o.colour);
     }
     if (limit < shown.size())
-      out += dim(fmt::format("   and {} more (--all lists them)", grouped(shown.size() - limit))) + "\n";
+      out += dim(fmt::format("   and {} more (--all lists them)", countText(shown.size() - limit))) + "\n";
   }
   if (!d.rules.empty()) {
     out += "\n" + bold("match statistics that changed") + "\n";
     size_t limit = o.limit ? std::min(o.limit, d.rules.size()) : d.rules.size();
     for (size_t i = 0; i < limit; ++i) out += "   " + ruleLine(d.rules[i]) + "\n";
     if (limit < d.rules.size())
-      out += dim(fmt::format("   and {} more (--all lists them)", grouped(d.rules.size() - limit))) + "\n";
+      out += dim(fmt::format("   and {} more (--all lists them)", countText(d.rules.size() - limit))) + "\n";
   }
   return out;
 }
@@ -187,7 +181,7 @@ std::string reportMarkdown(const CorpusDiff& d, const Corpus& before, const Corp
                        cell(d.changes[g.changes[0]].entry().name));
   for (const ChangeGroup& g : d.groups) {
     out += fmt::format("\n<details><summary>{} ({})</summary>\n\n", g.cause,
-                       plural(g.changes.size(), "compilation"));
+                       countedText(g.changes.size(), "compilation"));
     size_t limit = o.limit ? std::min(o.limit, g.changes.size()) : g.changes.size();
     if (const Change& first = d.changes[g.changes[0]]; first.divergence.found())
       out += fmt::format("{}\n\n", first.divergence.sentence());
@@ -201,7 +195,7 @@ std::string reportMarkdown(const CorpusDiff& d, const Corpus& before, const Corp
         if (!diff.empty()) out += fmt::format("\n```diff\n{}```\n\n", diff);
       }
     }
-    if (limit < g.changes.size()) out += fmt::format("- and {} more\n", grouped(g.changes.size() - limit));
+    if (limit < g.changes.size()) out += fmt::format("- and {} more\n", countText(g.changes.size() - limit));
     out += "\n</details>\n";
   }
   if (!d.rules.empty()) {

@@ -88,8 +88,7 @@ private:
   RecordingProgress ownProgress_;
   std::string path_;
   RecorderOptions options_;
-  std::unique_ptr<TraceWriter>
-      writer_; ///< of the writer's thread; null if not even the tables could be written
+  std::unique_ptr<TraceWriter> writer_; ///< of the writer's thread; null: no room even for tables
   Chunk* current_ = nullptr;
   uint32_t used_ = 0;
 
