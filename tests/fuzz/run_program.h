@@ -2,6 +2,8 @@
 #pragma once
 #include "engine/base/error.h"
 #include "tests/fuzz/arithmetic_steps.h"
+#include "tests/fuzz/device_steps.h"
+#include "tests/fuzz/gradient_steps.h"
 #include "tests/fuzz/movement_steps.h"
 #include "tests/fuzz/reduce_steps.h"
 
@@ -16,7 +18,7 @@ constexpr int64_t kMostElements = 4000, kMostHuge = 200000;
 inline const std::vector<StepKind>& stepKinds() {
   static const std::vector<StepKind> all = [] {
     std::vector<StepKind> kinds = arithmeticSteps();
-    for (const auto* more : {&movementSteps(), &reduceSteps()})
+    for (const auto* more : {&movementSteps(), &reduceSteps(), &gradientSteps(), &deviceSteps()})
       kinds.insert(kinds.end(), more->begin(), more->end());
     return kinds;
   }();

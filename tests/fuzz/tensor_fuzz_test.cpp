@@ -1,11 +1,13 @@
 // Random tensor programs on CPU (through LLVM and through clang) against the reference interpreter: all
 // types, awkward shapes (0, 1, odd, huge, symbolic), views, reductions, products, indices, several outputs,
-// effects. A failure is minimised and printed with the command that runs it again.
+// effects, gradients, several devices, kernels by hand; random Opts, rules switched off. A failure is minimised and printed with the command that runs it again.
 //   UOPSCOPE_FUZZ=5000 build/fuzz_tests                      more programs
 //   UOPSCOPE_FUZZ_SEED=17 build/fuzz_tests                   start with this program
 //   UOPSCOPE_FUZZ_PROGRAM='leaf 2 7|unary' build/fuzz_tests  runs a program as printed
 #include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "tests/fuzz/run_program.h"
+#include "tests/fuzz/variation.h"
 
 #include <doctest/doctest.h>
 
@@ -16,18 +18,38 @@ using namespace uopscope::fuzz;
 
 namespace {
 
-/// Settings that must not change the values, drawn from the seed.
-std::vector<std::pair<std::string, int64_t>> settingsOf(uint64_t seed) {
-  std::mt19937_64 random(seed * 31 + 7);
-  auto oneIn = [&](uint64_t n) { return random() % n == 0 ? 1 : 0; };
-  return {{"SPEC", 1 + oneIn(8)},          {"CPU_LLVM", 1 - oneIn(25)},     {"NOOPT", oneIn(6)},
-          {"NO_MEMORY_PLANNER", oneIn(6)}, {"DISABLE_FAST_IDIV", oneIn(6)}, {"SPLIT_REDUCEOP", 1 - oneIn(6)},
-          {"IGNORE_OOB", oneIn(2)}};
+/// The last values of a program as numbers; empty where the program has none.
+struct Outcome {
+  struct One {
+    std::vector<double> values;
+    Precision precision;
+    std::string text;
+  };
+  std::vector<One> last;
+  size_t made = 0;
+};
+constexpr size_t kTogether = 3;
+
+Outcome outcomeOf(const fuzz::Program& p, const char* device, const Variation* variation) {
+  const std::vector<Value> values = runProgram(p, device);
+  Outcome outcome;
+  outcome.made = values.size();
+  const size_t first = values.size() - std::min(values.size(), kTogether);
+  std::vector<Tensor> outputs;
+  for (size_t i = first; i < values.size(); ++i) outputs.push_back(values[i].tensor);
+  if (outputs.empty()) return outcome;
+  if (variation)
+    variation->realize(outputs);
+  else
+    Tensor::realize(outputs);
+  for (size_t i = first; i < values.size(); ++i)
+    outcome.last.push_back({values[i].tensor.doubles(), values[i].precision, values[i].text});
+  return outcome;
 }
 
 /// Empty where the values agree; else the first difference.
-std::string compare(const Value& cpu, const Value& reference) {
-  std::vector<double> x = cpu.tensor.doubles(), y = reference.tensor.doubles();
+std::string compare(const Outcome::One& cpu, const Outcome::One& reference) {
+  const std::vector<double>&x = cpu.values, &y = reference.values;
   if (x.size() != y.size()) return fmt::format("{} values against {}", x.size(), y.size());
   double tolerance = cpu.precision.exact() ? 0 : std::exp2(cpu.precision.err + 4);
   for (size_t i = 0; i < x.size(); ++i) {
@@ -39,28 +61,47 @@ std::string compare(const Value& cpu, const Value& reference) {
   return {};
 }
 
-/// The difference that a program shows, empty for none. The last values are realized together.
-std::string failureOf(const fuzz::Program& p) {
+/// The values on the CPU, compiled as the variation says. Without some rules a kernel may be refused; nothing is
+/// returned then.
+std::optional<Outcome> onCpu(const fuzz::Program& p, const Variation& variation) {
+  std::unique_ptr<EngineSession> own;
+  std::optional<EngineSessionScope> in;
+  if (variation.wantsSession()) in.emplace(*(own = std::make_unique<EngineSession>()));
+  ContextScope settings(variation.settings);
   try {
-    std::vector<Value> cpu = runProgram(p, "CPU"), reference = runProgram(p, "REF");
-    if (cpu.size() != reference.size()) return "CPU and REF build different graphs";
-    size_t together = std::min<size_t>(cpu.size(), 3);
-    for (auto* values : {&cpu, &reference}) {
-      std::vector<Tensor> outputs;
-      for (size_t i = values->size() - together; i < values->size(); ++i)
-        outputs.push_back((*values)[i].tensor);
-      if (together) Tensor::realize(outputs);
+    return outcomeOf(p, "CPU", &variation);
+  } catch (const Error&) {
+    if (!variation.rulesOff) throw;
+    return std::nullopt;
+  }
+}
+
+struct Tally {
+  int programs = 0, withoutRules = 0, refused = 0;
+};
+
+/// The difference that a program shows, empty for none. The last values are realized together.
+std::string failureOf(const fuzz::Program& p, const Variation& variation, Tally* tally = nullptr) {
+  try {
+    Outcome reference;
+    {
+      ContextScope settings(variation.settings);
+      reference = outcomeOf(p, "REF", nullptr);
     }
-    for (size_t i = cpu.size() - together; i < cpu.size(); ++i)
-      if (std::string failure = compare(cpu[i], reference[i]); !failure.empty()) return failure;
+    const std::optional<Outcome> cpu = onCpu(p, variation);
+    if (tally) ++tally->programs, tally->withoutRules += variation.rulesOff, tally->refused += !cpu;
+    if (!cpu) return {};
+    if (cpu->made != reference.made) return "CPU and REF build different graphs";
+    for (size_t i = 0; i < cpu->last.size(); ++i)
+      if (std::string failure = compare(cpu->last[i], reference.last[i]); !failure.empty()) return failure;
   } catch (const Error& e) {
     return e.what();
   }
   return {};
 }
 
-std::string reproducer(const fuzz::Program& p) {
-  std::string text = fmt::format("\n  UOPSCOPE_FUZZ_PROGRAM='{}'", p.text());
+std::string reproducer(const fuzz::Program& p, uint64_t seed) {
+  std::string text = fmt::format("\n  UOPSCOPE_FUZZ_SEED={} UOPSCOPE_FUZZ_PROGRAM='{}'", seed, p.text());
   try {
     for (const Value& v : runProgram(p, "REF")) text += "\n  " + v.text;
   } catch (const Error&) {
@@ -72,26 +113,31 @@ std::string reproducer(const fuzz::Program& p) {
 } // namespace
 
 TEST_CASE("random tensor programs give the same on CPU and REF") {
-  int64_t count = envInt("UOPSCOPE_FUZZ", 500), first = envInt("UOPSCOPE_FUZZ_SEED", 0);
+  int64_t count = envInt("UOPSCOPE_FUZZ", 5000), first = envInt("UOPSCOPE_FUZZ_SEED", 0);
   bool trace = envInt("UOPSCOPE_FUZZ_TRACE", 0) != 0;
   const char* given = std::getenv("UOPSCOPE_FUZZ_PROGRAM");
   if (given) count = 1;
   int wrong = 0;
+  Tally tally;
   for (int64_t i = first; i < first + count && wrong < 8; ++i) {
-    auto seed = static_cast<uint64_t>(i);
-    ContextScope settings(settingsOf(seed));
+    const auto seed = static_cast<uint64_t>(i);
+    const Variation variation = variationOf(seed);
     fuzz::Program p = given ? parseProgram(given) : randomProgram(seed);
     if (trace) std::cerr << "seed " << seed << ": " << p.text() << std::endl;
-    std::string failure = failureOf(p);
-    if (failure.empty()) continue;
+    if (failureOf(p, variation, &tally).empty()) continue;
     ++wrong;
-    fuzz::Program least =
-        given ? p : minimised(p, [](const fuzz::Program& smaller) { return !failureOf(smaller).empty(); });
-    std::string with;
-    for (const auto& [name, value] : settingsOf(seed)) with += fmt::format(" {}={}", name, value);
-    FAIL_CHECK(fmt::format("seed {} with{}: {}{}", seed, with, failureOf(least), reproducer(least)));
+    fuzz::Program least = given ? p : minimised(p, [&](const fuzz::Program& smaller) {
+      return !failureOf(smaller, variation).empty();
+    });
+    variation.met->rules.clear();
+    const std::string failure = failureOf(least, variation);
+    FAIL_CHECK(
+        fmt::format("seed {} with {}: {}{}", seed, variation.text(), failure, reproducer(least, seed)));
   }
   CHECK(wrong == 0);
+  CHECK(tally.refused * 10 <= tally.withoutRules); // a rule left out costs a refusal at most now and then
+  MESSAGE(tally.programs << " programs, " << tally.withoutRules << " without some rules, " << tally.refused
+                         << " of them refused");
 }
 
 TEST_CASE("programs that failed once") {
@@ -128,8 +174,9 @@ TEST_CASE("programs that failed once") {
       "movement 76843 33946 24949 94622 30096 6652|"
       "movement 96067 29982 30436 81344 37862 72035"};
   for (const int64_t noopt : {0, 1}) {
-    ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}, {"NOOPT", noopt}});
-    for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text)) == "", text);
+    Variation variation;
+    variation.settings = {{"SPEC", 1}, {"IGNORE_OOB", 0}, {"NOOPT", noopt}};
+    for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text), variation) == "", text);
   }
 }
 
