@@ -19,8 +19,12 @@ constexpr int64_t kMostPoints = 20000;
 struct Access {
   UOp index, valid;
   int64_t size = 0;
-  bool readsMemory = false; ///< values loaded from memory occur in it; they may be any of their type
+  std::vector<UOp> reads; ///< variables in place of values loaded from memory, which may be any of their type
 
+  bool readsMemory() const { return !reads.empty(); }
+  bool isRead(UOp x) const {
+    return std::any_of(reads.begin(), reads.end(), [&](UOp read) { return x.dependsOn(read); });
+  }
   bool within(int64_t at) const { return at >= 0 && at < size; }
 };
 
@@ -31,7 +35,7 @@ std::optional<Access> accessOf(UOp u) {
   if (!buffer.in(group::kDefines) || buffer.dtype().size() == DType::kUnsized) return std::nullopt;
   UOp valid = validOf(u.src(1));
   if (u.srcCount() > 2) valid = valid & u.src(2);
-  Access a{indexOf(u.src(1)), valid, buffer.dtype().size()};
+  Access a{indexOf(u.src(1)), valid, buffer.dtype().size(), {}};
   UOpMap<UOp> unknown;
   auto isRead = [](UOp u) {
     bool reads = u.is(Op::LOAD) || (u.is(Op::INDEX) && !u.dtype().isPtr());
@@ -43,8 +47,8 @@ std::optional<Access> accessOf(UOp u) {
     UOp read = isConverted ? n.src(0) : n;
     unknown[n] = UOp::variable(fmt::format("read{}", read.id()), read.vmin(), read.vmax(), n.dtype());
   }
-  a.readsMemory = !unknown.empty();
-  if (a.readsMemory) {
+  for (const auto& [node, variable] : unknown) a.reads.push_back(variable);
+  if (a.readsMemory()) {
     a.index = simplify(a.index.substitute(unknown));
     a.valid = simplify(a.valid.substitute(unknown));
   }
@@ -113,7 +117,9 @@ void forEachTerm(UOp sum, const Use& use) {
 /// The index with the bounds that its gate gives to expressions in it: under "x < 7 and not x < 0" the
 /// expression x is a number from 0 to 6; under "x < r + 3", where r has 4 steps, it is at most 5; under
 /// "x - r < 7 and not x - r < 0" it is a number from 0 to 9.
-UOp givenClauses(const Access& a) {
+///
+/// With `readsOnly` only what depends on memory is replaced; the gate still relates ranges to one another then.
+UOp givenClauses(const Access& a, bool readsOnly) {
   UOpMap<std::pair<int64_t, int64_t>> bounds;
   auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {
     return bounds.emplace(x, std::pair(x.vmin(), x.vmax())).first->second;
@@ -147,9 +153,20 @@ UOp givenClauses(const Access& a) {
   }
   UOpMap<UOp> bounded;
   for (auto& [x, range] : bounds)
-    if (!x.isConst() && range.first <= range.second)
+    if (!x.isConst() && range.first <= range.second && (!readsOnly || a.isRead(x)))
       bounded[x] = UOp::variable(fmt::format("part{}", bounded.size()), range.first, range.second, x.dtype());
   return bounded.empty() ? a.index : simplify(a.index.substitute(bounded));
+}
+
+/// Whether the index is inside for every value that the gate leaves to what is read from memory, and for all
+/// steps of the loops.
+bool insideAtAllSteps(const Access& a) {
+  Access bounded{givenClauses(a, true), UOp::constant(dtypes::bool_, int64_t{1}), a.size, {}};
+  for (UOp clause : splitUop(a.valid, Op::AND))
+    if (!a.isRead(clause)) bounded.valid = bounded.valid & clause;
+  bounded.valid = simplify(bounded.valid);
+  const auto leaves = leavesOf(bounded);
+  return leaves && !counterexample(bounded, *leaves);
 }
 
 [[noreturn]] void outside(UOp sink, std::string_view pass, UOp u, const Access& a, const std::string& how) {
@@ -170,7 +187,8 @@ void checkBounds(UOp sink, std::string_view pass) {
     auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
     if (inBounds(a->index)) continue;
     UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
-    if (inBounds(narrowed) || (a->readsMemory && inBounds(givenClauses(*a)))) continue;
+    if (inBounds(narrowed) || (a->readsMemory() && inBounds(givenClauses(*a, false)))) continue;
+    if (a->readsMemory() && insideAtAllSteps(*a)) continue;
     if (auto leaves = leavesOf(*a)) {
       auto at = counterexample(*a, *leaves);
       if (!at) continue;
@@ -180,7 +198,7 @@ void checkBounds(UOp sink, std::string_view pass) {
       outside(sink, pass, u, *a, fmt::format("it is {} at {}", evaluate(a->index, *at)->i, where));
     }
     bool always = a->valid.isConst(1) && (narrowed.vmin() >= a->size || narrowed.vmax() < 0);
-    if (always || a->readsMemory)
+    if (always || a->readsMemory())
       outside(sink, pass, u, *a, fmt::format("it lies between {} and {}", narrowed.vmin(), narrowed.vmax()));
   }
 }

@@ -10,6 +10,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/staging.h"
 #include "engine/rewrite/replacement.h"
+#include "engine/rules/algebra.h"
 
 #include <fmt/format.h>
 
@@ -111,10 +112,13 @@ void KernelOptimizer::refresh() {
   ranges_.clear();
   reduces_.clear();
   accesses_.clear();
+  stores_.clear();
   for (UOp u : ast_.toposort()) {
     if (u.is(Op::RANGE) && u.vmax() > 0) ranges_.push_back(u);
     if (u.is(Op::REDUCE)) reduces_.push_back(u);
     if (u.is(Op::INDEX)) accesses_.push_back(u);
+    if (u.is(Op::STORE) && u.src(0).is(Op::INDEX) && !u.src(0).bufferOf().is(Op::DEFINE_REG))
+      stores_.push_back(u);
   }
   std::sort(ranges_.begin(), ranges_.end(), [](UOp a, UOp b) {
     int x = order(a.axisType()), y = order(b.axisType());
@@ -158,10 +162,26 @@ std::vector<UOp> KernelOptimizer::parallelRanges() const {
     const auto& open = u.is(Op::STORE) ? u.src(0).ranges() : u.ranges();
     std::erase_if(common, [&](UOp r) { return std::find(open.begin(), open.end(), r) == open.end(); });
   }
+  std::erase_if(common, [&](UOp r) { return stepsShareMemory(r); });
   return common;
 }
 
+bool KernelOptimizer::stepsShareMemory(UOp range) const {
+  auto isInside = [&](UOp u) {
+    const auto& open = u.ranges();
+    return std::find(open.begin(), open.end(), range) != open.end();
+  };
+  return std::any_of(stores_.begin(), stores_.end(), [&](UOp store) {
+    if (!isInside(store)) return false;
+    const UOp to = store.src(0), place = indexOf(to.src(1));
+    return !place.dependsOn(range) || std::any_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
+      return a != to && a.bufferOf() == to.bufferOf() && isInside(a) && indexOf(a.src(1)) != place;
+    });
+  });
+}
+
 bool KernelOptimizer::mayBecomeLanes(UOp range) const {
+  if (stepsShareMemory(range)) return false;
   if (!ast_.below().has(Op::DEFINE_REG)) return true;
   for (UOp u : ast_.toposort()) {
     if (!u.is(Op::STORE) || !u.src(0).bufferOf().is(Op::DEFINE_REG) || u.src(0).src(1).dependsOn(range))
@@ -223,7 +243,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   const bool overlap = opt.op == OptOp::UPCAST && opt.arg.size() == 2 && opt.arg[1] == kOverlap && n % amount;
   if (amount < 1 || (n % amount && !overlap)) refuse(opt, fmt::format("{} does not divide {}", amount, n));
   require((opt.op != OptOp::UPCAST && opt.op != OptOp::UNROLL) || mayBecomeLanes(range), opt,
-          "memory of the kernel's own holds one step of that loop at a time");
+          "a step of that loop uses memory that a different step writes");
   switch (opt.op) {
   case OptOp::UPCAST:
     require(from == AxisType::Global || from == AxisType::Local || from == AxisType::Loop, opt,
@@ -239,6 +259,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   case OptOp::LOCAL:
     require(!dontUseLocals_, opt, "locals are switched off");
     require(from == AxisType::Global || from == AxisType::Loop, opt, "LOCAL takes GLOBAL and LOOP ranges");
+    require(!stepsShareMemory(range), opt, "its steps run in their order: they share memory");
     break;
   case OptOp::THREAD: {
     require(target_->hasThreads, opt, "the target has no threads");
@@ -252,6 +273,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   default: {
     require(!dontUseLocals_, opt, "locals are switched off");
     require(from == AxisType::Reduce, opt, "GROUP takes REDUCE ranges");
+    require(!reduces_.empty() && !stepsShareMemory(range), opt, "that loop adds up in memory, step by step");
     int64_t bytes = amount;
     for (size_t a : axesOf({AxisType::Upcast, AxisType::Warp, AxisType::Local, AxisType::GroupReduce}))
       bytes *= extent(a);
@@ -290,6 +312,7 @@ void KernelOptimizer::padTo(size_t axis, int64_t multiple) {
   require(n > 0 && multiple > 0, opt, "the range is symbolic or empty");
   require(type != AxisType::Upcast && type != AxisType::Unroll && type != AxisType::Thread, opt,
           "an expanded or threaded range cannot be padded");
+  require(!stepsShareMemory(range), opt, "its steps share memory: a step more would change it");
   if (type == AxisType::Reduce || type == AxisType::GroupReduce)
     for (UOp red : reduces_) {
       std::vector<UOp> over = rangesIn(red.src().subspan(1));
@@ -325,6 +348,8 @@ void KernelOptimizer::swapAxes(size_t axis, size_t other) {
   bool loops =
       a.axisType() == b.axisType() && (a.axisType() == AxisType::Global || a.axisType() == AxisType::Loop);
   require(loops, opt, "SWAP takes two GLOBAL or two LOOP ranges");
+  require(!stepsShareMemory(a) && !stepsShareMemory(b), opt,
+          "their steps share memory and run in their order");
   auto withIds = [](UOp r, UOp ids) {
     return r.withArg(Arg::of(RangeArg{ids.arg().as<RangeArg>().ids, r.axisType()}))
         .withTag(Arg::of(int64_t{1}));

@@ -40,6 +40,9 @@ public:
   /// Whether steps of the range may run at once. False if a register of the kernel holds the value of a
   /// single step.
   bool mayBecomeLanes(UOp range) const;
+  /// Whether a step of the range may read or overwrite memory that a different step stores: then the steps run
+  /// in their order. Kernels of the scheduler have no such range.
+  bool stepsShareMemory(UOp range) const;
   /// Whether results along the range may be computed twice.
   bool mayOverlap(UOp range) const;
   /// The product of the extents of all UPCAST and UNROLL ranges.
@@ -79,6 +82,7 @@ private:
   int64_t nextId_ = 0;
   std::vector<Opt> applied_;
   std::vector<UOp> ranges_, reduces_, accesses_;
+  std::vector<UOp> stores_; ///< into buffers, not into registers
 };
 
 /// Chooses Opts by looking at the kernel, and applies them.

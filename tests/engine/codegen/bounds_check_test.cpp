@@ -66,6 +66,18 @@ TEST_CASE("a gate on a sum bounds its terms: a place that is read, less the begi
   CHECK(found((place + 1).validWhere(gate), 32).find("is out of bounds") != std::string::npos);
 }
 
+TEST_CASE("a gate that relates loops to one another holds beside a place that is read") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(3, 0), j = UOp::range(5, 1);
+  UOp place = read(memory(2, 8, dtypes::int32), i).cast(dtypes::index);
+  UOp gate = (place < 0).logicalNot() & (place < 3) & (i * 2 + j < 5);
+  CHECK(found((place * 5 + i * 2 + j).validWhere(gate), 15) == "");
+  CHECK(found((place * 5 + i * 2 + j).validWhere(gate), 14).find("is out of bounds") != std::string::npos);
+  CHECK(found((place * 5 + i * 2 + j + 1).validWhere(gate), 15).find("is out of bounds") !=
+        std::string::npos);
+}
+
 TEST_CASE("IGNORE_OOB=0 checks kernels on their way") {
   Pool pool;
   PoolScope scope(pool);

@@ -7,6 +7,7 @@ from tinygrad.dtype import AddrSpace
 from tinygrad.uop.spec import type_verify, tensor_spec, kernel_spec, program_spec
 from tinygrad.gradient import compute_gradient
 from tinygrad.codegen import get_program
+from tinygrad.codegen.opt import Opt, OptOps
 from check import close, raises, run
 
 def square_kernel(out, x):
@@ -19,6 +20,34 @@ def test_a_stored_value_is_converted_to_the_type_of_its_memory():
       i = UOp.range(4, 0)
       return out[i].store(i).end(i).sink(arg=KernelInfo(name="places"))
     assert Tensor.empty(4, dtype=dtype).custom_kernel(fxn=places)[0].cast(dtypes.int).tolist() == ([0, 1, 1, 1] if dtype == dtypes.bool else [0, 1, 2, 3])
+
+def test_steps_that_share_memory_keep_their_order():
+  # a running sum, a product of rows in memory, and a loop that copies its memory along: no Opt may change a value
+  def running(out, x, opts, kind):
+    i = UOp.range(63, 0, kind)
+    now = out.after(out[0].store(x[0]), i)
+    return now[i + 1].store(now[i] + x[i + 1]).end(i).sink(arg=KernelInfo(name="running", opts_to_apply=opts))
+  def rows(out, x, opts, kind):
+    i, j = UOp.range(8, 0), UOp.range(7, 1, kind)
+    one = out.after(out[i].store(1.0))
+    return one.after(one[i].store(one.after(j)[i] * x[i * 7 + j]).end(j)).end(i).sink(arg=KernelInfo(name="rows", opts_to_apply=opts))
+  def along(out, x, opts, kind):
+    i = UOp.range(63, 0, kind)
+    now = out.after(out[i].store(x[i]), i)
+    return now[i + 1].store(x[i] * 2).end(i).sink(arg=KernelInfo(name="along", opts_to_apply=opts))
+  x = np.linspace(0.5, 1.5, 64, dtype=np.float32)
+  wants = {running: np.cumsum(x), rows: x[:56].reshape(8, 7).prod(1), along: np.append(x[:63], x[62] * 2)}
+  tried = refused = 0
+  for kernel, want in wants.items():
+    for kind in (AxisType.LOOP, AxisType.REDUCE):
+      for opts in [None, ()] + [(Opt(op, axis, arg),) for op in OptOps if op is not OptOps.TC for axis in (0, 1) for arg in (0, 2, 3, 7, 8)]:
+        tried += 1
+        try: out = Tensor.empty(len(want)).custom_kernel(Tensor(x), fxn=lambda out, x: kernel(out, x, opts, kind))[0].numpy()
+        except RuntimeError as e:
+          assert "does not fit" in str(e), e
+          refused += 1
+        else: assert np.allclose(out, want, rtol=1e-5), (kernel.__name__, kind, opts, out, want)
+  assert refused < tried
 
 def test_gradient_of_a_custom_kernel():
   seen = []
