@@ -198,6 +198,23 @@ void storeInOwnOrder(Tensor::State& s) {
   if (!inOrder && s.isOnlyName()) s.become(graph::contiguous(s.uop));
 }
 
+/// The sources of a value's markers beyond the value: what its derivative reads, and not the value itself.
+std::vector<UOp> readByDerivative(UOp u) {
+  std::vector<UOp> found;
+  for (; u.in(group::kMovement) || u.in(group::kMarkers); u = u.src(0))
+    if (u.in(group::kMarkers)) found.insert(found.end(), u.src().begin() + 1, u.src().end());
+  return found;
+}
+/// The value with these replacements in what its derivative reads.
+UOp withDerivative(UOp u, const UOpMap<UOp>& replace) {
+  if (!u.in(group::kMovement) && !u.in(group::kMarkers)) return u;
+  std::vector<UOp> src(u.src().begin(), u.src().end());
+  src[0] = withDerivative(src[0], replace);
+  if (u.in(group::kMarkers))
+    for (size_t i = 1; i < src.size(); ++i) src[i] = src[i].substitute(replace);
+  return u.withSrc(src);
+}
+
 void computeOutside(const std::vector<Tensor>& tensors) {
   RunCapture::Pause pause;
   realizeTensors(tensors);
@@ -251,21 +268,22 @@ OldContentsKept keepOldContents(const std::vector<UOp>& roots, Tensor::State* in
     // A captured function may compute such a value again, as the same node, so the value must not become its
     // buffer.
     bool isApart = &to != &outside || !old.isScheduled(plain(u));
-    if (!old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
+    const bool inDerivative = !old.isName(u) && !old.reads(plain(u)); // the value itself is computed already
+    if (!inDerivative && !old.isName(u) && isApart && isComputable(u) && isCheaperThanCopies(old, u)) {
       storeInOwnOrder(*state);
       old.computed(state->uop);
       to.emplace_back(state);
       continue;
     }
     UOpMap<UOp> copies;
-    for (UOp version : old.readBy(u)) {
+    for (UOp version : old.readBy(inDerivative ? UOp::sink(readByDerivative(u)) : u)) {
       UOp copy = copies[version] = copyOf(version);
       old.computed(copy);
       if (copied.contains(copy.slot())) continue;
       copied.set(copy.slot(), true);
       to.push_back(Tensor::fromUOp(copy));
     }
-    state->become(u.substitute(copies));
+    state->become(inDerivative ? withDerivative(u, copies) : u.substitute(copies));
   }
   if (!outside.empty()) computeOutside(outside);
   kept.changed = !outside.empty() || !kept.along.empty();

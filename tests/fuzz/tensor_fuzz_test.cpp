@@ -123,7 +123,7 @@ TEST_CASE("random tensor programs give the same on CPU and REF") {
     const auto seed = static_cast<uint64_t>(i);
     const Variation variation = variationOf(seed);
     fuzz::Program p = given ? parseProgram(given) : randomProgram(seed);
-    if (trace) std::cerr << "seed " << seed << ": " << p.text() << std::endl;
+    if (trace) std::cerr << "seed " << seed << ": " << reproducer(p, seed) << std::endl;
     if (failureOf(p, variation, &tally).empty()) continue;
     ++wrong;
     fuzz::Program least = given ? p : minimised(p, [&](const fuzz::Program& smaller) {

@@ -300,6 +300,21 @@ def test_a_replica_and_its_source_are_two_values():
   a.assign(a + 1)
   assert a.tolist() == [2, 3, 4] and both.tolist() == [3, 6, 9]
 
+def test_a_value_with_a_derivative_of_its_own_outlives_its_source():
+  for make in (lambda: Tensor([3.0, 1, 2]), lambda: Tensor([1.5, 0.5, 1]) * 2, lambda: Tensor([[3.0, 1, 2]]).gather(1, Tensor([[0, 1, 2]])).reshape(3)):
+    for f, want, slopes in ((lambda v: v.sort()[0], [1, 2, 3], [6, 2, 4]), (lambda v: v.sort(descending=True)[0], [3, 2, 1], [6, 2, 4]),
+                            (lambda v: v.topk(2)[0], [3, 2], [6, 0, 4]), (lambda v: v.sort()[0][1:] + 1, [3, 4], [8, 0, 6])):
+      v = make()
+      r = f(v)
+      t = v.contiguous().realize()
+      t.assign(-t).realize()
+      close(t, [-3, -1, -2]), close(r, want)
+      v = make().realize()
+      r, again = f(v), f(v)
+      slope = (again * again).sum().gradient(v)[0] # asked for before, computed after
+      v.assign(-v).realize()
+      close(r, want), close(again, want), close(slope, slopes)
+
 def test_random_programs():
   sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fuzz"))
   import assignment
