@@ -100,6 +100,7 @@ What proofs take for granted: integers are bits of their width that wrap; an ind
 those of its variables (64 bits that do not overflow, where it is converted); a division by zero, and Invalid, have no
 value, so a rule may make anything of them, but where an index is Invalid stays as it is; lanes are computed one by one.
 Floats are compared as values: any NaN is like any other, and *a zero may change its sign* is said where it may.
+A node that only says where or when a value is stored (CONTIGUOUS, COPY, AFTER, DETACH) has the value of its source.
 
 )";
   out += summary(proofs) + "\n\n## Floats\n\nRules that change the bits of a float. `STRICT_FLOAT=1` "

@@ -27,6 +27,17 @@ std::string nameOf(UOp u) {
   return fmt::format("{}:{}", opName(u.op()), u.arg().encode());
 }
 
+/// The source that a node has the value of, whatever it says of order, memory or device; null if there is none.
+UOp valueOf(UOp u) {
+  constexpr OpSet kKeeping =
+      group::kMarkers | OpSet{Op::CONTIGUOUS, Op::COPY, Op::NOOP, Op::AFTER, Op::GROUP};
+  const size_t at = u.is(Op::ASSIGN) ? 1 : 0;
+  const bool keeps = (u.in(kKeeping) && (!u.is(Op::GROUP) || u.srcCount() == 1)) || u.is(Op::ASSIGN);
+  if (!keeps || u.srcCount() <= at) return {};
+  const DType type = u.src(at).dtype();
+  return type.isVoid() || type.isPtr() ? UOp() : u.src(at);
+}
+
 } // namespace
 
 z3::sort Terms::sortOf(DType d) {
@@ -115,6 +126,7 @@ Lanes Terms::compute(UOp u) {
     return out;
   }
   if (u.is(Op::BIND)) return of(u.src(u.srcCount() > 1 ? 1 : 0));
+  if (UOp same = valueOf(u)) return of(same);
   if (u.in(group::kElementwise)) return elementwise(u);
   if (u.in({Op::INDEX, Op::LOAD}) && !u.dtype().isPtr() && (u.dtype().count() != 1 || !hasPlainAddress(u)))
     return unknownLanes(u);
