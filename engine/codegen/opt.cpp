@@ -348,8 +348,9 @@ void KernelOptimizer::swapAxes(size_t axis, size_t other) {
   bool loops =
       a.axisType() == b.axisType() && (a.axisType() == AxisType::Global || a.axisType() == AxisType::Loop);
   require(loops, opt, "SWAP takes two GLOBAL or two LOOP ranges");
-  require(!stepsShareMemory(a) && !stepsShareMemory(b), opt,
-          "their steps share memory and run in their order");
+  // A register that one loop carries along is cleared for every step of the loop around it.
+  require(mayBecomeLanes(a) && mayBecomeLanes(b), opt,
+          "a step of one of them uses what an earlier step stored");
   auto withIds = [](UOp r, UOp ids) {
     return r.withArg(Arg::of(RangeArg{ids.arg().as<RangeArg>().ids, r.axisType()}))
         .withTag(Arg::of(int64_t{1}));

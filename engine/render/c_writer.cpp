@@ -277,7 +277,11 @@ private:
     case Op::VCONST: keep(u, vectorOf(u.dtype(), laneOfThis), "const"); return;
     case Op::VECTORIZE:
       if (isSplat(u) && types_.hasSplat())
-        keep(u, fmt::format("({}){}", types_.name(u.dtype()), text(u.src(0))), "vec");
+        // clang makes all bits of a lane from a bool, as OpenCL says: true would be 255.
+        keep(u,
+             fmt::format("({}){}{}", types_.name(u.dtype()),
+                         u.dtype().isBool() && !u.src(0).isConst() ? "(unsigned char)" : "", text(u.src(0))),
+             "vec");
       else
         keep(u, vectorOf(u.dtype(), [&](int i) { return text(u.src(static_cast<size_t>(i))); }), "vec");
       return;

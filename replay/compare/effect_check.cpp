@@ -21,7 +21,6 @@ bool isDone(UOp after, UOp effect) {
 
 using Verdict = ValueCheck::Verdict;
 constexpr size_t kComparedValues = 24;
-constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
 
 [[noreturn]] void cannot(const std::string& why) {
   throw Error(ErrorKind::Unsupported, why);
@@ -42,11 +41,11 @@ std::vector<uint32_t> keysOf(const VariableList& loops) {
   std::sort(out.begin(), out.end());
   return out;
 }
-/// The effect of a kernel that copies `source`, its second buffer, to its first buffer.
-UOp copyOf(UOp source) {
-  const UOp r = UOp::range(source.dtype().size(), kCopyLoop);
-  const UOp to = UOp::make(Op::DEFINE_GLOBAL, source.dtype(), {}, Arg::of(int64_t{0}));
-  return to.indexed({r}, to.dtype()).store(source.indexed({r}, source.dtype().base())).end({r});
+/// Whether the graph is a schedule: results that are in memory once the effects before them are done.
+bool isSchedule(UOp root) {
+  return root.is(Op::SINK) && std::ranges::all_of(root.src(), [](UOp s) {
+           return s.in(OpSet{Op::AFTER, Op::BUFFER, Op::BUFFER_VIEW}) && !s.dtype().isVoid();
+         });
 }
 UOp withoutMovement(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
@@ -92,11 +91,7 @@ void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& ou
       if (s.dtype().isVoid() && !isDone(u, s)) leavesOf(s, loops, out, launched);
     if (u.src(0).dtype().isVoid()) leavesOf(u.src(0), loops, out, launched);
     break;
-  case Op::KERNEL:
-    for (size_t k = 1; k < u.srcCount(); ++k) ctx_.parameters[static_cast<int64_t>(k) - 1] = u.src(k);
-    leavesOf(u.src(0).is(Op::COPY) && u.srcCount() == 3 ? copyOf(u.src(0).src(0)) : u.src(0), loops, out,
-             true);
-    break;
+  case Op::KERNEL: leavesOf(ctx_.launchedWith(u), loops, out, true); break;
   case Op::ENDIF: break; // its stores are leaves of the kernel themselves
   case Op::LINEAR: cannot("a linear program is compared as a kernel");
   default: cannot(fmt::format("{} is not evaluated", opName(u.op())));
@@ -111,7 +106,6 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
       for (const UOp s : root.src())
         if (const Form f = formOf(s); f == Form::Tensor || f == Form::Value)
           return compareOutputs(before, after);
-  ctx_.parameters.clear();
   if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
     if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0))
       cannot("a kernel became a different kernel");
@@ -124,6 +118,10 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
   const bool launched = before.is(Op::SINK);
   leavesOf(before, loops, left, launched);
   leavesOf(after, loops, right, launched);
+  if (isSchedule(before) && isSchedule(after)) // what a value waits for happens too
+    for (auto& [root, leaves] : {std::pair{before, &left}, std::pair{after, &right}})
+      for (const UOp u : root.toposort())
+        if (u.is(Op::AFTER)) leavesOf(u, loops, *leaves, launched);
   VariableList open;
   for (const UOp root : {before, after})
     for (const Variable& v : ctx_.variables.of(root)) open.push_back(v);
@@ -138,6 +136,7 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
       const UOp a = before.src(k), b = after.src(k);
       if (a == b) continue;
       const Form f = formOf(a), g = formOf(b);
+      if (a.is(Op::BUFFERIZE) && g == Form::Memory) continue;
       if (f == Form::Effect || g == Form::Effect || (f == Form::Tensor) != (g == Form::Tensor) ||
           (f == Form::Tensor && a.shape() != b.shape()))
         comparable = false;
@@ -145,7 +144,9 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
     for (size_t k = 0; comparable && k < before.srcCount(); ++k) {
       const UOp a = before.src(k), b = after.src(k);
       if (a == b) continue;
-      const ValueCheck c = formOf(a) == Form::Tensor    ? compareTensors(a, b)
+      const bool isStored = a.is(Op::BUFFERIZE) && formOf(b) == Form::Memory;
+      const ValueCheck c = isStored                     ? compareStored(a, b)
+                           : formOf(a) == Form::Tensor  ? compareTensors(a, b)
                            : formOf(a) == Form::Memory  ? compareMemory(a, b)
                            : formOf(a) == Form::Address ? compareAddresses(a, b)
                                                         : compareValues(a, b);

@@ -17,6 +17,16 @@ constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
 [[noreturn]] void cannot(const std::string& why) {
   throw Error(ErrorKind::Unsupported, why);
 }
+constexpr int64_t kLoopsOfKernel = 4096;              // more than a kernel has
+constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
+
+/// The effect of a kernel that copies `source`, its second buffer, to its first buffer.
+UOp copyOf(UOp source) {
+  const UOp r = UOp::range(source.dtype().size(), kCopyLoop);
+  const UOp to = UOp::make(Op::DEFINE_GLOBAL, source.dtype(), {}, Arg::of(int64_t{0}));
+  return to.indexed({r}, to.dtype()).store(source.indexed({r}, source.dtype().base())).end({r});
+}
+
 } // namespace
 
 ConstValue readAs(const ConstValue& v, DType from, DType to) {
@@ -31,12 +41,26 @@ UOp memoryBase(UOp u) {
   return u.in(group::kDefines | kScheduleMemory) ? u : UOp();
 }
 
+UOp ValueContext::launchedWith(UOp kernel) {
+  if (const auto it = launched.find(kernel); it != launched.end()) return it->second;
+  const UOp body =
+      kernel.src(0).is(Op::COPY) && kernel.srcCount() == 3 ? copyOf(kernel.src(0).src(0)) : kernel.src(0);
+  UOpMap<UOp> names;
+  for (const UOp u : body.toposort())
+    if (u.is(Op::DEFINE_GLOBAL)) {
+      if (const auto k = static_cast<size_t>(u.arg().i()) + 1; k < kernel.srcCount())
+        names[u] = kernel.src(k);
+    } else if (u.is(Op::RANGE) && kernel.src(0).is(Op::SINK)) {
+      RangeArg own = u.arg().as<RangeArg>();
+      own.ids[0] += kLoopsOfKernel * (static_cast<int64_t>(kernel.slot()) + 1);
+      names[u] = u.withArg(Arg::of(own));
+    }
+  return launched[kernel] = body.substitute(names);
+}
+
 uint64_t GraphValues::memoryKey(UOp memory) {
   UOp base = memoryBase(memory);
   if (!base) cannot(fmt::format("{} is no memory", opName(memory.op())));
-  if (base.is(Op::DEFINE_GLOBAL))
-    if (const auto it = ctx_.parameters.find(base.arg().i()); it != ctx_.parameters.end())
-      return memoryKey(it->second);
   if (base.in(group::kDefines)) return mixHash(static_cast<uint64_t>(base.op()), base.arg().hash());
   return mixHash(0xB0F, base.slot());
 }
@@ -223,9 +247,6 @@ ConstValue GraphValues::read(UOp memory, int64_t address, DType type) {
   if (memory.is(Op::AFTER)) return readStored(memory, address, type);
   if (memory.is(Op::CAST) || memory.is(Op::INDEX) || memory.in(group::kMovement))
     return read(memory.src(0), address, type);
-  if (memory.is(Op::DEFINE_GLOBAL))
-    if (const auto it = ctx_.parameters.find(memory.arg().i()); it != ctx_.parameters.end())
-      return read(it->second, address, type);
   const uint64_t key = memoryKey(memory);
   if (const auto it = written_.find({key, address}); it != written_.end()) return it->second;
   if (ctx_.contents) return ctx_.contents(memory, address, type);
@@ -242,8 +263,8 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   const uint64_t key = memoryKey(after);
   if (base.in(kScheduleMemory)) {
     for (size_t k = after.srcCount(); k-- > 1;) {
-      const UOp effect = after.src(k);
-      if (!effect.in(OpSet{Op::END, Op::STORE, Op::GROUP}))
+      const UOp waited = after.src(k), effect = waited.is(Op::KERNEL) ? ctx_.launchedWith(waited) : waited;
+      if (!effect.in(OpSet{Op::END, Op::STORE, Op::GROUP, Op::SINK}))
         return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
       const WriteMap& writes = writesOf(effect, key);
       const auto it = writes.find(address);
@@ -434,7 +455,7 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
       for (const Variable& v : ctx_.variables.closedBy(u)) loops.push_back(v);
       walk(u.src(0));
       loops.resize(outer);
-    } else if (u.is(Op::GROUP)) {
+    } else if (u.in(OpSet{Op::GROUP, Op::SINK})) {
       for (const UOp s : u.src()) walk(s);
     } else if (u.is(Op::STORE)) {
       if (memoryKey(u.src(0)) != memory) return;

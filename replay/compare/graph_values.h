@@ -43,7 +43,7 @@ struct ValueContext {
   std::unordered_set<uint32_t> opaque;             ///< slots of nodes that are taken as unknown functions
   std::unordered_map<uint64_t, DType> memoryTypes; ///< type of each memory at its first read
   UOpMap<TensorIndex> layouts;                     ///< of stored values that several indices still read
-  std::map<int64_t, UOp> parameters;               ///< DEFINE_GLOBAL -> the KERNEL's argument
+  UOpMap<UOp> launched;                            ///< KERNEL -> launchedWith()
   int64_t budget = 0;                              ///< nodes that may still be computed
   double roundoff = 0;                             ///< possible difference of sums in different orders
   int coarsest = 0;                                ///< coarsest float type met: 0 none, 1 double ... 5 fp8
@@ -53,6 +53,10 @@ struct ValueContext {
   std::function<ConstValue(UOp memory, int64_t address, DType type)> contents = {};
   /// Asked now and then; true ends the work with Error(Runtime).
   std::function<bool()> stop = {};
+
+  /// The effect of a KERNEL, with the buffers that it is launched with in place of its parameters. Each kernel counts
+  /// its loops from 0, so they get numbers that no other kernel has.
+  UOp launchedWith(UOp kernel);
 };
 
 /// The bits of a number in memory as a type of the same size; Error(Unsupported) for a different size.

@@ -137,7 +137,8 @@ inline Tensor indexOf(State& s, const Ints& shape, int64_t size, uint32_t seed) 
 }
 inline void indexStep(State& s) {
   const Value* v = s.pick();
-  if (!v || v->tensor.ndim() == 0) return;
+  // A huge value would take the interpreter minutes, element by element.
+  if (!v || v->tensor.ndim() == 0 || v->tensor.intNumel() > 4000) return;
   const Tensor& a = v->tensor;
   Precision p = v->precision;
   Ints shape = a.intShape();

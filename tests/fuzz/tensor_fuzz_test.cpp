@@ -162,6 +162,8 @@ TEST_CASE("programs that failed once") {
       "leaf 0 0 15 50|index|movement 25 46 0 24859|effect 11335 1",
       // a loaded index that a gate bounds by an expression
       "leaf 0 0 50 62|movement 0 59|index 49|leaf|unary",
+      // a bool that becomes all lanes of a vector, in C
+      "leaf 0 33568|leaf 0 0 0 11|binary 21 0 23|gradient 80253 97921",
       // an element of a reshaped empty tensor
       "leaf 75426 68387 65200 46439 78650 13936|"
       "movement 53992 19302 90793 90953 64791 65691|"
@@ -173,9 +175,9 @@ TEST_CASE("programs that failed once") {
       "movement 71048 45673 34007 2518 90468 92519|"
       "movement 76843 33946 24949 94622 30096 6652|"
       "movement 96067 29982 30436 81344 37862 72035"};
-  for (const int64_t noopt : {0, 1}) {
+  for (const int64_t way : {0, 1, 2}) {
     Variation variation;
-    variation.settings = {{"SPEC", 1}, {"IGNORE_OOB", 0}, {"NOOPT", noopt}};
+    variation.settings = {{"SPEC", 1}, {"IGNORE_OOB", 0}, {"NOOPT", way == 1}, {"CPU_LLVM", way != 2}};
     for (const char* text : kPrograms) CHECK_MESSAGE(failureOf(parseProgram(text), variation) == "", text);
   }
 }

@@ -49,6 +49,23 @@ def test_steps_that_share_memory_keep_their_order():
         else: assert np.allclose(out, want, rtol=1e-5), (kernel.__name__, kind, opts, out, want)
   assert refused < tried
 
+def test_no_opt_changes_a_value():
+  x = (np.arange(6 * 12) * 7 % 32 / 4 - 4).astype(np.float32).reshape(6, 12)
+  programs = {"cumsum(0)": (lambda t: t.cumsum(0), x.cumsum(0)), "cumsum(1)": (lambda t: t.cumsum(1), x.cumsum(1)), "cummax(0)": (lambda t: t.cummax(0)[0], np.maximum.accumulate(x, 0)),
+              "product": (lambda t: t @ t.T, x @ x.T), "max": (lambda t: t.max(1), x.max(1)), "sum of a sum": (lambda t: (t.sum(0) + t).sum(1), (x.sum(0) + x).sum(1)),
+              "flip": (lambda t: t.flip(0).T + 1, np.flip(x, 0).T + 1), "prod": (lambda t: (t.clip(1, 2)).prod(0), x.clip(1, 2).prod(0))}
+  singles = [Opt(OptOps.SWAP, a, b) for a in (0, 1) for b in (1, 2)] + [Opt(op, a, n) for op, amounts in ((OptOps.PADTO, (8,)), (OptOps.UPCAST, (0, 2, 3, 4)), (OptOps.UNROLL, (0, 2, 3)), (OptOps.THREAD, (2,))) for a in (0, 1, 2) for n in amounts]
+  applied = 0
+  for name, (f, want) in programs.items():
+    for first in singles:
+      for opts in ((first,), (first, singles[(len(name) * 7 + first.axis + applied) % len(singles)])):
+        try: got = f(Tensor(x)).contiguous(arg=opts).numpy()
+        except RuntimeError as e: assert "does not fit" in str(e), e
+        else:
+          applied += 1
+          assert np.allclose(got, want, rtol=1e-5), (name, opts)
+  assert applied > 60, applied
+
 def test_gradient_of_a_custom_kernel():
   seen = []
   def backward(grad, kernel):
