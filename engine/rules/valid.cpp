@@ -4,6 +4,7 @@
 //   WHERE(r0 < 3, r0 % 3, Invalid)  is  WHERE(r0 < 3, r0, Invalid)
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
+#include "engine/rules/image_gate.h"
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"
 #include "engine/uop/linear.h"
@@ -148,6 +149,40 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     if (replaced != u) u = simplify(simplify(replaced).substitute(back));
   }
   return u;
+}
+
+namespace {
+
+/// Whether a coordinate of a pixel lies outside of the image wherever the clause fails.
+bool failsOutside(const Bound& clause, UOp coordinate, int64_t size) {
+  auto isOutside = [&](UOp c) { return c.vmax() < 0 || c.vmin() >= size; };
+  int64_t low = clause.expr.vmin(), high = clause.expr.vmax();
+  (clause.isUpper ? low : high) = clause.isUpper ? clause.bound + 1 : clause.bound - 1;
+  if (low > high) return false; // it never fails: other rules know
+  UOp failed = inPlaceOf(clause.expr, stand(0, low, high, clause.expr.dtype()), coordinate);
+  if (failed != coordinate && isOutside(simplify(failed))) return true;
+  if (low != high || low != clause.expr.vmin()) return false;
+  // A sum at its least value: every term is.
+  UOpMap<UOp> least;
+  for (UOp part : splitUop(clause.expr, Op::ADD)) {
+    if (part.isConst()) continue;
+    if (!part.in(group::kIrreducible)) return false;
+    least[part] = part.constLike(part.vmin());
+  }
+  return isOutside(simplify(coordinate.substitute(least)));
+}
+
+} // namespace
+
+UOp gateInsideImage(UOp gate, UOp x, UOp y, const ImageShape& image) {
+  std::vector<UOp> needed;
+  for (UOp clause : splitUop(gate, Op::AND)) {
+    auto b = parseClause(clause);
+    const bool isBound = b && b->isAll && (b->isUpper ? b->bound < INT64_MAX : b->bound > INT64_MIN);
+    if (!isBound || (!failsOutside(*b, x, image.width) && !failsOutside(*b, y, image.height)))
+      needed.push_back(clause);
+  }
+  return joinUop(needed, Op::AND, {});
 }
 
 namespace rules {
