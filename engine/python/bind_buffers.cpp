@@ -8,6 +8,7 @@
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/live_buffers.h"
 #include "engine/runtime/run_capture.h"
+#include "engine/tensor/random_streams.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor_memory.h"
 
@@ -248,6 +249,7 @@ void bindBuffers(py::module_& m) {
     forEachTensor([&](Tensor::State& s) { tensors.push_back(s.shared_from_this()); });
     py::list all;
     for (auto& t : tensors) all.append(py::cast(t));
+    for (const RandomStream& s : randomStreams()) all.append(py::cast(s.drawn.state()));
     for (auto& b : liveBuffers()) all.append(py::cast(b));
     return all;
   });

@@ -21,6 +21,7 @@ using namespace rules;
 namespace {
 
 constexpr size_t kMostClauses = 64; ///< a longer gate is not simplified clause by clause
+constexpr size_t kMostChoices = 16; ///< of terms that are > 0, one in each sum
 
 /// A clause as a bound: X <= bound or X >= bound.
 struct Bound {
@@ -111,12 +112,37 @@ UOp assuming(UOp u, UOp from, UOp variable) {
   return simplify(simple.substitute({{variable, from}}));
 }
 
+/// u under the assumption that in each of these sums of terms some term is > 0: what all choices of a term in each sum agree
+/// on; null if they do not.
+UOp givenSimplexes(const std::vector<std::vector<UOp>>& sums, UOp u) {
+  if (!u.below().intersects(OpSet{Op::IDIV, Op::MOD})) return {};
+  size_t choices = 1;
+  for (const auto& parts : sums)
+    if ((choices *= parts.size()) > kMostChoices) return {};
+  UOp agreed;
+  for (size_t choice = 0; choice < choices; ++choice) {
+    UOpMap<UOp> positive, back;
+    for (size_t s = 0, rest = choice; s < sums.size(); rest /= sums[s++].size()) {
+      UOp part = sums[s][rest % sums[s].size()];
+      if (positive.contains(part)) continue;
+      UOp variable = stand(s, 1, part.vmax(), part.dtype());
+      positive[part] = variable;
+      back[variable] = part;
+    }
+    UOp r = simplify(simplify(u.substitute(positive)).substitute(back));
+    if (r == u || (agreed && r != agreed)) return {};
+    agreed = r;
+  }
+  return agreed;
+}
+
 } // namespace
 
 UOp givenValid(UOp valid, UOp u, bool trySimplex) {
   Bounds bounds(valid);
   if (bounds.impossible) return u;
   UOpMap<UOp> all, back;
+  std::vector<std::vector<UOp>> simplexes;
   for (size_t i = 0; i < bounds.order.size(); ++i) {
     UOp expr = bounds.order[i];
     auto [low, high] = bounds.of[expr];
@@ -132,6 +158,7 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     };
     if (!trySimplex || low != 1 || parts.size() < 2 || !std::all_of(parts.begin(), parts.end(), plain))
       continue;
+    simplexes.push_back(parts);
     UOp agreed;
     for (UOp p : parts) {
       UOp r = assuming(u, p, stand(i, 1, p.vmax(), p.dtype()));
@@ -143,6 +170,8 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     }
     if (agreed) u = agreed;
   }
+  if (simplexes.size() > 1)
+    if (UOp agreed = givenSimplexes(simplexes, u)) u = agreed;
   if (bounds.order.size() > 1) {
     UOp replaced = u.substitute(all);
     for (UOp expr : bounds.order) replaced = inPlaceOf(expr, all[expr], replaced);

@@ -23,6 +23,10 @@ def test_a_tensor_of_an_image_type_is_one_of_floats():
   assert t.dtype == dtypes.float and t.tolist() == list(range(64))
   assert Buffer("CPU", 64, dtypes.imagef((4, 4, 4))).dtype == dtypes.float
 
+def test_products_for_images():
+  x, w = Tensor.arange(32).reshape(1, 2, 4, 4).float(), Tensor.arange(36).reshape(2, 2, 3, 3).float()
+  assert x.image_conv2d(w, padding=1).tolist() == x.conv2d(w, padding=1).tolist() and x.image_dot(x).tolist() == x.dot(x).tolist()
+
 def test_gates_of_pixels():
   memory, x, y = UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((10, 10, 4)), arg=0), UOp.special(32, "gidx0"), UOp.special(32, "gidx1")
   def load(gate, at): return UOp(Ops.LOAD, dtypes.float.vec(4), (memory.index(UOp(Ops.VECTORIZE, dtypes.index.vec(2), at).valid(gate), ptr=True), UOp.const(dtypes.float.vec(4), 0.0)))
