@@ -137,6 +137,8 @@ def test_a_renderers_rules_are_asked():
 
 def test_rules_and_arithmetic():
   x = UOp.variable("x", 0, 8)
+  i, j = UOp.range(4, 0, dtype=dtypes.int), UOp.range(4, 1, dtype=dtypes.int)
+  assert graph_rewrite(3 + j * 2 + i, commutative) is graph_rewrite(i + 3 + j * 2, commutative) is i + j * 2 + 3
   assert graph_rewrite(x * 2 + x, symbolic) is graph_rewrite(x * 3, commutative) and len(symbolic.patterns) > 50 and symbolic.patterns[0][0].location[1] > 0
   assert exec_alu(Ops.ADD, dtypes.uint8, [250, 10]) == 4 and exec_alu(Ops.MUL, dtypes.int, [1 << 40, 2], truncate_output=False) == 1 << 41
   assert (symbolic + PatternMatcher([])).rewrite(x + 0) is x
