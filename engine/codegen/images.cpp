@@ -63,7 +63,7 @@ UOp simplerPixel(Match& m) {
   }
   UOp x = givenValid(allowed, lane(index.src(1), 0)), y = givenValid(allowed, lane(index.src(1), 1));
   UOp zero = hasOther ? laneConst(root.src(1)) : UOp();
-  const bool borderDoes = !hasOther || (zero && zero.isConst(0));
+  const bool borderDoes = isLoad && (!hasOther || (zero && zero.isConst(0)));
   UOp needed = borderDoes ? gateInsideImage(allowed, x, y, index.dtype().imageShape()) : allowed;
   std::vector<UOp> src{index.src(0), UOp::vectorize(std::array{x, y})};
   if (needed) src.push_back(needed);

@@ -2,7 +2,7 @@
 // and its row. An index that counts the elements of the image, as the scheduler makes it, becomes such a pair.
 //
 //   LOAD(INDEX(image, i:index)):float          one channel of the pixel of element i
-//   LOAD(INDEX(image, (x, y), gate)):float4    the pixel; the gate is dropped where it keeps (x, y) in the image alone
+//   LOAD(INDEX(image, (x, y), gate)):float4    the pixel; the gate is dropped where it only keeps (x, y) in the image
 //
 // Invariant: after "devectorize" every INDEX of an image has two indices.
 #pragma once

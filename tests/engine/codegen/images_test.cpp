@@ -64,6 +64,10 @@ TEST_CASE_FIXTURE(Fixture, "a gate that only keeps an index inside of an image i
   // A value other than zero where the gate fails is not what lies outside of the image.
   UOp one = UOp::constant(dtypes::float32.vec(4), 1.0), pair = UOp::vectorize(std::array{column, row});
   CHECK(gates(ten.indexed({pair.validWhere(row < 10)}).load({one}, dtypes::float32.vec(4))) == 1);
+  // A write outside of an image is not allowed.
+  UOp written = UOp::constant(dtypes::float32.vec(4), 2.0);
+  UOp store = ten.indexed({pair.validWhere(row < 10)}).store(written);
+  CHECK(gates(store) == 1);
   // Never accessed: the four channels are the value beside it.
   UOp never = lowered(pixel(ten, column, row, UOp::boolean(false)));
   CHECK(never.is(Op::VECTORIZE));
