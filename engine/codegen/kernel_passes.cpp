@@ -61,7 +61,8 @@ struct Matchers {
   PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + keepingVectors(pushGep());
   PatternMatcher gpuDims{{gpuDimRules()}};
   PatternMatcher addLoads{{addLoadRules()}};
-  PatternMatcher devectorize = PatternMatcher({laneRules(), imageRules(), accessRules()}) + keepingVectors(sym());
+  PatternMatcher devectorize =
+      PatternMatcher({laneRules(), imageRules(), accessRules()}) + keepingVectors(sym());
   PatternMatcher lowerIndex = lowerIndexDtype() + PatternMatcher({accessRules()});
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
