@@ -7,6 +7,7 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/well_formed.h"
 #include "engine/rewrite/observer.h"
+#include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/sint.h"
 #include "kernels.h"
@@ -183,6 +184,12 @@ TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
   UOp sum = (q.cast(dtypes::int64) + n.cast(dtypes::int64)).cast(dtypes::index);
   CHECK(apply(lower, "compare-apart", sum < five) == (n < -q + 5));
   CHECK(apply(lower, "compare-apart", five < sum) == (-q + 5 < n));
+  for (int64_t number : {int64_t{INT32_MIN}, int64_t{-5}, int64_t{4}, int64_t{5}, int64_t{INT32_MAX}})
+    for (int64_t step = 0; step < 10; ++step) {
+      Binding at{{n, ConstValue::ofInt(number)}, {q, ConstValue::ofInt(step)}};
+      CHECK((evaluate(n < -q + 5, at)->i != 0) == (number + step < 5));
+      CHECK((evaluate(-q + 5 < n, at)->i != 0) == (5 < number + step));
+    }
   UOp far = UOp::constant(dtypes::int32, int64_t{INT32_MIN}).cast(dtypes::index);
   CHECK_FALSE(apply(lower, "compare-apart", sum < far));
   CHECK_FALSE(apply(lower, "compare-apart", q.cast(dtypes::index) < five));
