@@ -35,6 +35,7 @@ def test_constants_of_vector_types():
   v = UOp(Ops.LOAD, dtypes.float.vec(4), (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4), arg=0).index(UOp.const(dtypes.int, 0)),))
   assert v.const_like(0) is UOp.const(dtypes.float.vec(4), 0) and (v + v.const_like(0)).simplify() is v and (v * v.const_like(1)).simplify() is v
   assert (c + c.const_like(3)).simplify() is UOp.const(dtypes.float.vec(4), 5) and c.gep(1).simplify() is UOp.const(dtypes.float, 2)
+  assert UOp.const(dtypes.float.vec(4), (2, 2.0, 2, 2)) is c and UOp.const(dtypes.int.vec(2), (1, 2)).op is Ops.VCONST
   both = UOp.const(dtypes.int.vec(3), (0, 1, 2)) + UOp.const(dtypes.int.vec(3), (2, 1, 0))
   assert both.simplify() is UOp.const(dtypes.int.vec(3), 2) and UOp.invalid().op is Ops.CONST
 
