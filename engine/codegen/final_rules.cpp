@@ -58,6 +58,7 @@ UOp whereOfLoad(Match& m) {
 }
 UOp plainLanes(Match& m) {
   UOp root = m.root();
+  if (root.isConst() && laneCount(root) == 1) return m.decline("one lane");
   if (root.is(Op::VECTORIZE)) return root.srcCount() == 1 ? root.src(0) : m.decline("more than one lane");
   std::vector<UOp> lanes;
   for (int i = 0; i < laneCount(root); ++i) lanes.push_back(lane(root, i));
@@ -141,7 +142,7 @@ constexpr RuleDef kFinal[] = {
     RULE("where-of-gated-load", any(Op::WHERE), whereOfLoad),
     RULE("transpose-by-halves", any(Op::VECTORIZE), transposeByHalves),
     RULE("counted-lanes", any(Op::VECTORIZE), countedLanes),
-    RULE("plain-lanes", any({Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
+    RULE("plain-lanes", any({Op::CONST, Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
     RULE("one-range-per-end", any(Op::END), splitEnd),
 };
 

@@ -9,6 +9,7 @@
 #include "engine/codegen/expander.h"
 #include "engine/codegen/final_rules.h"
 #include "engine/codegen/gpudims.h"
+#include "engine/codegen/images.h"
 #include "engine/codegen/lane_rules.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
@@ -46,7 +47,7 @@ constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK)
 struct Matchers {
   PatternMatcher none;
   PatternMatcher describe{{kDescribe}};
-  PatternMatcher wellFormed{{wellFormedRules(), closeRangesRules()}};
+  PatternMatcher wellFormed{{wellFormedRules(), imageGateRules(), closeRangesRules()}};
   PatternMatcher loadCollapse{{loadCollapseRules()}};
   PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
   PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
@@ -60,7 +61,8 @@ struct Matchers {
   PatternMatcher reduce = PatternMatcher({reduceRules(), closeRangesRules()}) + keepingVectors(pushGep());
   PatternMatcher gpuDims{{gpuDimRules()}};
   PatternMatcher addLoads{{addLoadRules()}};
-  PatternMatcher devectorize = PatternMatcher({laneRules(), accessRules()}) + keepingVectors(sym());
+  PatternMatcher devectorize =
+      PatternMatcher({laneRules(), imageRules(), accessRules()}) + keepingVectors(sym());
   PatternMatcher lowerIndex = lowerIndexDtype() + PatternMatcher({accessRules()});
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =

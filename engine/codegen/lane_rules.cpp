@@ -16,7 +16,7 @@ using namespace pat;
 
 UOp knownLanes(Match& m) {
   UOp gep = m.root(), from = gep.src(0);
-  constexpr OpSet kThrough{Op::VECTORIZE, Op::VCONST, Op::GEP, Op::CAT, Op::PTRCAT};
+  constexpr OpSet kThrough{Op::VECTORIZE, Op::CONST, Op::VCONST, Op::GEP, Op::CAT, Op::PTRCAT};
   const auto& picked = gep.arg().ints();
   if (from.is(Op::AFTER)) return m.decline("lanes of an AFTER stay");
   if (!from.in(kThrough)) {

@@ -17,6 +17,7 @@ UOp lane(UOp v, int64_t i) {
       throw Error(ErrorKind::Spec, fmt::format("lane {} of {}, which has {}", i, opName(v.op()), count));
     auto at = static_cast<size_t>(i);
     if (v.is(Op::VECTORIZE)) return v.src(at);
+    if (v.isConst()) return v.withDtype(v.dtype().scalar());
     if (v.is(Op::VCONST)) return UOp::constant(v.dtype().scalar(), v.arg().as<std::vector<ConstValue>>()[at]);
     if (v.is(Op::GEP)) {
       i = v.arg().ints()[at];
@@ -40,6 +41,7 @@ UOp lane(UOp v, int64_t i) {
 
 UOp pickLanes(UOp v, const std::vector<int64_t>& picked) {
   if (picked.size() == 1) return lane(v, picked[0]);
+  if (v.isConst()) return v.withDtype(v.dtype().scalar().vec(static_cast<int>(picked.size())));
   bool same = static_cast<size_t>(laneCount(v)) == picked.size();
   for (size_t k = 0; k < picked.size() && same; ++k) same = picked[k] == static_cast<int64_t>(k);
   if (same) return v;
@@ -57,6 +59,14 @@ UOp sliceLanes(UOp v, int64_t first, int64_t count) {
 
 UOp joinLanes(const std::vector<UOp>& parts) {
   if (parts.size() == 1) return parts[0];
+  auto total = [&] {
+    int lanes = 0;
+    for (UOp u : parts) lanes += laneCount(u);
+    return lanes;
+  };
+  // One constant in every lane.
+  auto isFirst = [&](UOp u) { return u.isConst() && !u.dtype().isPtr() && u.arg() == parts[0].arg(); };
+  if (std::all_of(parts.begin(), parts.end(), isFirst)) return lane(parts[0], 0).broadcast(total());
   // Single lanes of one vector: one GEP of that vector replaces them.
   auto single = [](UOp u) { return u.is(Op::GEP) && u.arg().ints().size() == 1; };
   if (std::all_of(parts.begin(), parts.end(),
@@ -70,9 +80,7 @@ UOp joinLanes(const std::vector<UOp>& parts) {
   }
   if (std::all_of(parts.begin(), parts.end(), [](UOp u) { return laneCount(u) == 1; }))
     return UOp::vectorize(parts);
-  int total = 0;
-  for (UOp u : parts) total += laneCount(u);
-  return UOp::make(Op::CAT, withLanes(parts[0].dtype(), total), parts);
+  return UOp::make(Op::CAT, withLanes(parts[0].dtype(), total()), parts);
 }
 
 UOp laneNumbers(int64_t n, DType scalar) {

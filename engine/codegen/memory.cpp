@@ -2,6 +2,7 @@
 #include "engine/codegen/memory.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
 #include "engine/uop/eval.h"
@@ -148,16 +149,20 @@ AccessPlan planAccess(const Target& target, UOp index) {
       while (run) {
         int64_t width = 1;
         while (width * 2 <= widest && width * 2 <= static_cast<int64_t>(run)) width *= 2;
-        if (target.alignedVectors && width > 1) {
+        const bool isImage = buffer.dtype().isImage();
+        if (isImage) width = run >= 4 ? 4 : 1;
+        if ((isImage || target.alignedVectors) && width > 1) {
           int64_t aligned = g.base ? powerOfTwoIn(g.base, width) : width;
-          while (width > 1 && (aligned < width || offsets[first] % width)) width /= 2;
+          while (width > 1 && (aligned < width || offsets[first] % width)) width = isImage ? 1 : width / 2;
         }
         UOp flat = g.base ? (offsets[first] ? g.base + offsets[first] : g.base)
                           : UOp::constant(index.src(1).dtype().scalar(), offsets[first]);
         UOp address =
             buffer.indexed({g.gate && flat.dtype() == dtypes::index ? flat.validWhere(g.gate) : flat});
         if (g.gate && flat.dtype() != dtypes::index) address = buffer.indexed({flat, g.gate});
-        if (width > 1)
+        if (isImage && width > 1)
+          address = pixelAddress(buffer, flat, g.gate);
+        else if (width > 1)
           address = address.cast(element.vec(static_cast<int>(width)).ptr(buffer.dtype().size(), space));
         plan.accesses.push_back({{g.gate, g.base, offsets[first]}, width, address});
         for (int64_t k = 0; k < width; ++k)
@@ -173,7 +178,7 @@ AccessPlan planAccess(const Target& target, UOp index) {
 }
 
 bool manyLanes(UOp index) {
-  return index.is(Op::INDEX) && laneCount(index.src(1)) > 1;
+  return index.is(Op::INDEX) && laneCount(index.src(1)) > 1 && !isPixelIndex(index);
 }
 
 UOp splitLoad(Match& m) {

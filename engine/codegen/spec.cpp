@@ -2,6 +2,7 @@
 #include "engine/codegen/spec.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/rules/typing.h"
@@ -48,7 +49,7 @@ bool isFlatIndexing(const Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return false;
   if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return false;
-  return u.src(1).dtype().isInt() && laneCount(u.src(1)) == 1 &&
+  return u.src(1).dtype().isInt() && laneCount(u.src(1)) == (u.dtype().isImage() ? 2 : 1) &&
          (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_);
 }
 bool isAddress(UOp u) {
@@ -65,6 +66,7 @@ bool isStore(const Match& m) {
   if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return false;
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
+  if (u.src(0).is(Op::INDEX) && isPixelIndex(u.src(0))) lanes *= 4;
   return to.kind() == value.kind() && lanes == value.count();
 }
 bool endsLoops(const Match& m) {

@@ -101,7 +101,7 @@ Lanes Terms::compute(UOp u) {
   if (u.is(Op::CONST)) {
     Lane lane = plain(number(u.dtype(), u.constValue()));
     lane.valid = c_.bool_val(!u.isInvalidConst());
-    return {lane};
+    return Lanes(static_cast<size_t>(u.dtype().count()), lane);
   }
   if (u.is(Op::VCONST)) {
     Lanes out;

@@ -6,7 +6,10 @@
 #include "engine/base/engine_session.h"
 #include "engine/python/bindings.h"
 #include "engine/runtime/buffer.h"
+#include "engine/runtime/live_buffers.h"
 #include "engine/runtime/run_capture.h"
+#include "engine/tensor/random_streams.h"
+#include "engine/tensor/state.h"
 #include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
@@ -77,7 +80,7 @@ void deallocate(Buffer& b) {
 
 BufferRef makeBuffer(py::object device, int64_t size, py::object dtype, py::object opaque,
                      py::object initialValue, const BufferRef& base, int64_t offset, bool preallocate) {
-  DType d = toDType(dtype);
+  DType d = toValueDType(dtype);
   if (size < 0) throw Error(ErrorKind::Value, fmt::format("a buffer of {} elements", size));
   if (base) {
     if (base->base()) throw Error(ErrorKind::Shape, "the base of a view must be no view itself");
@@ -239,6 +242,16 @@ void bindBuffers(py::module_& m) {
   m.def("copy_buffer", [](const BufferRef& to, const BufferRef& from) {
     copyBuffer(*to, *from, {});
     if (RunCapture::active()) RunCapture::ran({nullptr, nullptr, {to, from}, {}, {}});
+  });
+  m.def("live_objects", [] {
+    releaseUnreached();
+    std::vector<std::shared_ptr<Tensor::State>> tensors;
+    forEachTensor([&](Tensor::State& s) { tensors.push_back(s.shared_from_this()); });
+    py::list all;
+    for (auto& t : tensors) all.append(py::cast(t));
+    for (const RandomStream& s : randomStreams()) all.append(py::cast(s.drawn.state()));
+    for (auto& b : liveBuffers()) all.append(py::cast(b));
+    return all;
   });
   m.def("buffer_of", [](UOp u) {
     PoolScope scope(tensorPool());

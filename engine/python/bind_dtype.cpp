@@ -2,6 +2,8 @@
 #include "engine/python/bindings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +36,13 @@ py::object formatOf(DType d) {
 
 void bindDTypes(py::module_& m) {
   py::class_<DType> c(m, "DType");
-  c.def_property_readonly("name", [](const DType& d) { return std::string(d.cName()); })
-      .def_property_readonly("itemsize", [](const DType& d) { return d.isPtr() ? 8 : d.itemsize(); })
+  c.def_property_readonly("name",
+                          [](const DType& d) {
+                            if (d.isImage()) return std::string(d.imageShape().isHalf ? "imageh" : "imagef");
+                            return std::string(d.cName());
+                          })
+      .def_property_readonly("itemsize",
+                             [](const DType& d) { return d.isPtr() && !d.isImage() ? 8 : d.itemsize(); })
       .def_property_readonly("bitsize", [](const DType& d) { return d.bitsize(); })
       .def_property_readonly("count", [](const DType& d) { return d.count(); })
       .def_property_readonly("vcount", [](const DType& d) { return d.vcount(); })
@@ -46,6 +53,15 @@ void bindDTypes(py::module_& m) {
       .def_property_readonly("size", [](const DType& d) { return d.size(); })
       .def_property_readonly("addrspace", [](const DType& d) { return d.addrspace(); })
       .def_property_readonly("is_ptr", [](const DType& d) { return d.isPtr(); })
+      .def_property_readonly("is_image", [](const DType& d) { return d.isImage(); })
+      .def_property_readonly("shape",
+                             [](const DType& d) {
+                               if (!d.isImage())
+                                 throw py::attribute_error(d.name() + " has no shape: only images have one");
+                               ImageShape i = d.imageShape();
+                               if (i.hasChannels) return py::make_tuple(i.height, i.width, 4);
+                               return py::make_tuple(i.height, i.width);
+                             })
       .def_property_readonly("priority",
                              [](const DType& d) { return std::max(static_cast<int>(d.kind()) - 2, -1); })
       .def_property_readonly("min", [](const DType& d) { return fromConst(dtypeMin(d), d); })
@@ -58,7 +74,12 @@ void bindDTypes(py::module_& m) {
              return d.vec(n);
            })
       .def(
-          "ptr", [](const DType& d, int64_t size, AddrSpace space) { return d.ptr(size, space); },
+          "ptr",
+          [](const DType& d, int64_t size, AddrSpace space) {
+            if (d.isImage() && space != AddrSpace::Global)
+              throw Error(ErrorKind::Type, "an image lies in global memory: it cannot be local");
+            return d.isImage() ? d : d.ptr(size, space);
+          },
           py::arg("size") = DType::kUnsized, py::arg("addrspace") = AddrSpace::Global)
       .def("nbytes",
            [](const DType& d) {
@@ -83,6 +104,12 @@ void bindDTypes(py::module_& m) {
       .def_property_readonly("is_float", [](const DType& d) { return d.isFloat(); })
       .def_property_readonly("is_int", [](const DType& d) { return d.isInt(); })
       .def_property_readonly("is_unsigned", [](const DType& d) { return d.isUnsigned(); });
+  m.def("image_dtype", [](const std::vector<int64_t>& shape, bool isHalf) {
+    if (shape.size() < 2 || shape.size() > 3 || (shape.size() == 3 && shape[2] != 4))
+      throw Error(ErrorKind::Type,
+                  fmt::format("an image has the shape (height, width, 4), not ({})", fmt::join(shape, ", ")));
+    return DType::image({shape[0], shape[1], shape.size() == 3, isHalf});
+  });
   m.def("dtype_from_bits", [](uint64_t bits) { return DType::fromBits(bits); });
   py::list all;
   for (int i = 0; i < kScalarCount; ++i) all.append(DType(static_cast<Scalar>(i)));

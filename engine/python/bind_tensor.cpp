@@ -355,6 +355,12 @@ void bindProperties(TensorClass& c) {
            })
       .def("__delitem__",
            [](const Tensor&, py::object) { throw py::type_error("Tensor does not support deleting items"); });
+  // What is left has no value, no shape and no memory.
+  c.attr("uop") = c.attr("uop").attr("deleter")(py::cpp_function([](const Tensor& t) {
+    PoolScope s(tensorPool());
+    t.state()->leaveNames();
+    t.state()->become(UOp::make(Op::NOOP, dtypes::void_));
+  }));
   c.def_property_static(
       "training", [](const py::object&) { return Tensor::training(); },
       [](const py::object&, bool on) { Tensor::training() = on; });

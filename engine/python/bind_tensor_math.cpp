@@ -180,8 +180,9 @@ void bindNamedArithmetic(TensorClass& c) {
         return t.div(x, reverse, mode.value_or(""));
       },
       py::arg("x"), py::arg("reverse") = false, py::arg("rounding_mode") = py::none());
-  c.def("cast", [](const Tensor& t, py::object d) { return t.cast(toDType(d)); }, py::arg("dtype"));
-  c.def("bitcast", [](const Tensor& t, py::object d) { return t.bitcast(toDType(d)); }, py::arg("dtype"));
+  c.def("cast", [](const Tensor& t, py::object d) { return t.cast(toValueDType(d)); }, py::arg("dtype"));
+  c.def(
+      "bitcast", [](const Tensor& t, py::object d) { return t.bitcast(toValueDType(d)); }, py::arg("dtype"));
   const std::pair<const char*, DType> casts[] = {{"float", dtypes::float32},     {"half", dtypes::float16},
                                                  {"bfloat16", dtypes::bfloat16}, {"double", dtypes::float64},
                                                  {"int", dtypes::int32},         {"long", dtypes::int64},

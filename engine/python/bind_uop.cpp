@@ -430,6 +430,7 @@ class _UOpMeta(type(Exemplar)):
              return m.attr("__dict__");
            }());
   m.def("_make_uop", &makeUOp);
+  m.def("compare_nodes", [](UOp a, UOp b) { return compareNodes(a, b); });
   UOpClass c(m, "UOp", py::metaclass(m.attr("_UOpMeta")));
   c.attr("__module__") = "tinygrad.uop.ops";
   bindFields(c);

@@ -71,8 +71,13 @@ void bindLeaves(UOpClass& c) {
         if (node.load(value, false)) return py::detail::cast_op<UOp&>(node);
         DType d = toDType(dtype);
         if (value.is_none() && d.isVoid()) return UOp::make(Op::NOOP, d); // a value of None makes a NOOP
-        if (py::isinstance<py::tuple>(value))
-          return makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
+        if (py::isinstance<py::tuple>(value)) {
+          UOp lanes = makeChecked(Op::VCONST, d, {}, toArg(value, Op::VCONST, d));
+          const auto& each = lanes.arg().as<std::vector<ConstValue>>();
+          bool alike = !each.empty() && std::all_of(each.begin(), each.end(),
+                                                    [&](const ConstValue& v) { return v == each[0]; });
+          return alike ? UOp::constant(d, each[0]) : lanes;
+        }
         UOp c = device.is_none() ? UOp::constant(d, toConst(value))
                                  : graph::constant(d, toConst(value), toDevice(device));
         return shape.is_none() ? c : graph::broadcastTo(c, toShape(shape));

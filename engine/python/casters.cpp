@@ -58,13 +58,17 @@ DType toDType(py::handle h) {
     if (auto d = dtypes::fromName(h.cast<std::string>())) return *d;
     throw Error(ErrorKind::Type, fmt::format("no dtype is called {}", h.cast<std::string>()));
   }
-  if (py::hasattr(h, "_memory")) return h.attr("_memory").cast<DType>(); // an image
   throw py::type_error(fmt::format("expected a dtype, got {}", std::string(py::str(py::type::of(h)))));
 }
 
 std::optional<DType> toOptionalDType(py::handle h) {
   if (h.is_none()) return {};
-  return toDType(h);
+  return toValueDType(h);
+}
+
+DType toValueDType(py::handle h) {
+  DType d = toDType(h);
+  return d.isImage() ? d.base() : d;
 }
 
 std::string toDevice(py::handle h) {

@@ -27,10 +27,12 @@ struct PyEnum {
 void bindEnums(py::module_& m);
 
 DType toDType(py::handle h);                        ///< a DType or its name; else TypeError
-std::optional<DType> toOptionalDType(py::handle h); ///< none for None
-std::string toDevice(py::handle h);                 ///< a device name; for a tuple, all names joined by ','
-py::object fromDevice(const std::string& device);   ///< a name, or a tuple of names
-bool isNumber(py::handle h);                        ///< bool, int, float, and the NumPy scalars of these
+std::optional<DType> toOptionalDType(py::handle h); ///< none for None; the type of values, as below
+/// The type of the values of a tensor or buffer: no device has image memory, so that of an image is float32.
+DType toValueDType(py::handle h);
+std::string toDevice(py::handle h);               ///< a device name; for a tuple, all names joined by ','
+py::object fromDevice(const std::string& device); ///< a name, or a tuple of names
+bool isNumber(py::handle h);                      ///< bool, int, float, and the NumPy scalars of these
 ConstValue toConst(py::handle h);
 py::object fromConst(ConstValue v);
 /// A constant as a Python value of the type: 1 as a float is 1.0; uint64 above 2^63 stays positive.

@@ -18,6 +18,13 @@ KernelSignature signatureOf(const LoweredKernel& kernel) {
     if (u.is(Op::DEFINE_VAR)) (u.arg().as<VarArg>().name == "core_id" ? s.coreIds : s.vars).push_back(u);
     if (u.is(Op::SPECIAL) && (u.arg().str() == "core_id" || u.arg().str() == "gidx0")) s.coreIds.push_back(u);
   }
+  for (UOp g : s.globals)
+    if (g.dtype().isImage())
+      throw Error(
+          ErrorKind::Compile,
+          fmt::format(
+              "kernel {}: parameter {} is an image, {}: no device has image memory; use memory of float32",
+              kernel.name, g.arg().i(), g.dtype().name()));
   auto nameOf = [](UOp v) -> const std::string& { return v.arg().as<VarArg>().name; };
   std::stable_sort(s.globals.begin(), s.globals.end(),
                    [](UOp a, UOp b) { return a.arg().i() < b.arg().i(); });

@@ -69,6 +69,30 @@ UOp lowerAlu(Match& m) {
   return UOp::make(u.op(), type, std::span<const UOp>(src.data(), u.srcCount()), u.arg(), u.tag())
       .cast(u.dtype());
 }
+/// The 32-bit integer that was made longer; null for any other node.
+UOp shortOf(UOp u) {
+  return u.is(Op::CAST) && u.src(0).dtype() == dtypes::int32 ? u.src(0) : UOp();
+}
+/// p + q < c, whose sum needs 64 bits since p may be any number, as one read from memory: p < c - q where that fits 32 bits.
+UOp compareApart(Match& m) {
+  UOp u = m.root();
+  for (size_t side : {size_t{0}, size_t{1}}) {
+    UOp sum = stripped(u.src(side)), number = stripped(u.src(1 - side));
+    if (!sum.is(Op::ADD) || sum.dtype() != dtypes::int64 || !number.isConst()) continue;
+    for (size_t k : {size_t{0}, size_t{1}}) {
+      UOp p = shortOf(sum.src(k)), q = shortOf(sum.src(1 - k));
+      if (!p || !q || q.vmin() == std::numeric_limits<int32_t>::min()) continue;
+      const __int128 c = number.arg().i();
+      auto fits = [](__int128 v) {
+        return v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
+      };
+      if (!fits(c) || !fits(c - q.vmin()) || !fits(c - q.vmax())) continue;
+      UOp rest = -q + number.arg().i();
+      return side == 0 ? p < rest : rest < p;
+    }
+  }
+  return m.decline("no sum that needs 64 bits beside a constant");
+}
 UOp lowerVectorize(Match& m) {
   UOp u = m.root();
   if (u.srcCount() == 0) return m.decline("no lanes");
@@ -129,6 +153,7 @@ constexpr RuleDef kLowerIndexRules[] = {
          pat::op(Op::CAST, Pat(x).withDtype(kMaskFloats | maskOf(dtypes::uint64))).withDtype(kMaskIndex),
          pat::toRoot(pat::to(dtypes::int64, x))),
     RULE("lower-unary", pat::op(group::kUnary, kLoweredSrc), lowerAlu),
+    RULE("compare-apart", pat::op(Op::CMPLT, kLoweredSrc, kLoweredSrc), compareApart),
     RULE("lower-binary", pat::op(group::kBinary, kLoweredSrc, kLoweredSrc), lowerAlu),
     RULE("lower-where", pat::op(Op::WHERE, z, kLoweredSrc, kLoweredSrc), lowerAlu),
     RULE("lower-mulacc", pat::op(Op::MULACC, kLoweredSrc, kLoweredSrc, kLoweredSrc), lowerAlu),

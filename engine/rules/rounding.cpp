@@ -12,8 +12,6 @@ constexpr RoundingRule kRounding[] = {
     {"mul-zero",
      "inf * 0 and nan * 0 are nan and become 0, as in the reference: a mask of zeros has to drop what it "
      "hides"},
-    {"vector-identity-right", "mul-zero and add-zero, for all lanes at once"},
-    {"vector-identity-left", "mul-zero and add-zero, for all lanes at once"},
     {"fdiv-self", "0/0, inf/inf and nan/nan are nan and become 1, as in the reference"},
     {"mul-reciprocal", "x * (1/x) rounds twice and becomes 1, which is nearer to the quotient"},
     {"mul-fdiv-same", "x*y/y rounds twice, and may overflow between: x is nearer to the quotient"},

@@ -17,7 +17,11 @@ int lanes(UOp u) {
 
 bool arithmetic(UOp u) {
   DType type = u.dtype();
-  bool sameLanes = std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return lanes(s) == lanes(u); });
+  // The gate of a pixel of an image has one lane, and the index two.
+  bool isGate = u.is(Op::WHERE) && u.src(2).isInvalidConst();
+  bool sameLanes = std::all_of(u.src().begin(), u.src().end(), [&](UOp s) {
+    return lanes(s) == lanes(u) || (isGate && s == u.src(0) && lanes(s) == 1);
+  });
   if (type.isPtr() || type.isVoid() || !sameLanes) return false;
   switch (u.op()) {
   case Op::CMPLT:
@@ -45,12 +49,12 @@ bool arithmetic(UOp u) {
 }
 
 bool constant(UOp u) {
-  if (u.dtype().count() != 1 || u.dtype().isPtr()) return false;
+  if (u.dtype().count() < 1 || u.dtype().isPtr()) return false;
   switch (u.arg().kind()) {
   case ArgKind::Bool: return u.dtype().isBool();
   case ArgKind::Int: return u.dtype().isInt();
   case ArgKind::Float: return u.dtype().isFloat();
-  case ArgKind::Invalid: return u.dtype() == dtypes::index;
+  case ArgKind::Invalid: return u.dtype().kind() == Scalar::Index;
   default: return false;
   }
 }

@@ -4,6 +4,7 @@
 //   WHERE(r0 < 3, r0 % 3, Invalid)  is  WHERE(r0 < 3, r0, Invalid)
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
+#include "engine/rules/image_gate.h"
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"
 #include "engine/uop/linear.h"
@@ -20,6 +21,7 @@ using namespace rules;
 namespace {
 
 constexpr size_t kMostClauses = 64; ///< a longer gate is not simplified clause by clause
+constexpr size_t kMostChoices = 16; ///< of terms that are > 0, one in each sum
 
 /// A clause as a bound: X <= bound or X >= bound.
 struct Bound {
@@ -110,12 +112,37 @@ UOp assuming(UOp u, UOp from, UOp variable) {
   return simplify(simple.substitute({{variable, from}}));
 }
 
+/// u under the assumption that in each of these sums of terms some term is > 0: what all choices of a term in each sum agree
+/// on; null if they do not.
+UOp givenSimplexes(const std::vector<std::vector<UOp>>& sums, UOp u) {
+  if (!u.below().intersects(OpSet{Op::IDIV, Op::MOD})) return {};
+  size_t choices = 1;
+  for (const auto& parts : sums)
+    if ((choices *= parts.size()) > kMostChoices) return {};
+  UOp agreed;
+  for (size_t choice = 0; choice < choices; ++choice) {
+    UOpMap<UOp> positive, back;
+    for (size_t s = 0, rest = choice; s < sums.size(); rest /= sums[s++].size()) {
+      UOp part = sums[s][rest % sums[s].size()];
+      if (positive.contains(part)) continue;
+      UOp variable = stand(s, 1, part.vmax(), part.dtype());
+      positive[part] = variable;
+      back[variable] = part;
+    }
+    UOp r = simplify(simplify(u.substitute(positive)).substitute(back));
+    if (r == u || (agreed && r != agreed)) return {};
+    agreed = r;
+  }
+  return agreed;
+}
+
 } // namespace
 
 UOp givenValid(UOp valid, UOp u, bool trySimplex) {
   Bounds bounds(valid);
   if (bounds.impossible) return u;
   UOpMap<UOp> all, back;
+  std::vector<std::vector<UOp>> simplexes;
   for (size_t i = 0; i < bounds.order.size(); ++i) {
     UOp expr = bounds.order[i];
     auto [low, high] = bounds.of[expr];
@@ -131,6 +158,7 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     };
     if (!trySimplex || low != 1 || parts.size() < 2 || !std::all_of(parts.begin(), parts.end(), plain))
       continue;
+    simplexes.push_back(parts);
     UOp agreed;
     for (UOp p : parts) {
       UOp r = assuming(u, p, stand(i, 1, p.vmax(), p.dtype()));
@@ -142,12 +170,48 @@ UOp givenValid(UOp valid, UOp u, bool trySimplex) {
     }
     if (agreed) u = agreed;
   }
+  if (simplexes.size() > 1)
+    if (UOp agreed = givenSimplexes(simplexes, u)) u = agreed;
   if (bounds.order.size() > 1) {
     UOp replaced = u.substitute(all);
     for (UOp expr : bounds.order) replaced = inPlaceOf(expr, all[expr], replaced);
     if (replaced != u) u = simplify(simplify(replaced).substitute(back));
   }
   return u;
+}
+
+namespace {
+
+/// Whether a coordinate of a pixel lies outside of the image wherever the clause fails.
+bool failsOutside(const Bound& clause, UOp coordinate, int64_t size) {
+  auto isOutside = [&](UOp c) { return c.vmax() < 0 || c.vmin() >= size; };
+  int64_t low = clause.expr.vmin(), high = clause.expr.vmax();
+  (clause.isUpper ? low : high) = clause.isUpper ? clause.bound + 1 : clause.bound - 1;
+  if (low > high) return false; // it never fails: other rules know
+  UOp failed = inPlaceOf(clause.expr, stand(0, low, high, clause.expr.dtype()), coordinate);
+  if (failed != coordinate && isOutside(simplify(failed))) return true;
+  if (low != high || low != clause.expr.vmin()) return false;
+  // A sum at its least value: every term is.
+  UOpMap<UOp> least;
+  for (UOp part : splitUop(clause.expr, Op::ADD)) {
+    if (part.isConst()) continue;
+    if (!part.in(group::kIrreducible)) return false;
+    least[part] = part.constLike(part.vmin());
+  }
+  return isOutside(simplify(coordinate.substitute(least)));
+}
+
+} // namespace
+
+UOp gateInsideImage(UOp gate, UOp x, UOp y, const ImageShape& image) {
+  std::vector<UOp> needed;
+  for (UOp clause : splitUop(gate, Op::AND)) {
+    auto b = parseClause(clause);
+    const bool isBound = b && b->isAll && (b->isUpper ? b->bound < INT64_MAX : b->bound > INT64_MIN);
+    if (!isBound || (!failsOutside(*b, x, image.width) && !failsOutside(*b, y, image.height)))
+      needed.push_back(clause);
+  }
+  return joinUop(needed, Op::AND, {});
 }
 
 namespace rules {

@@ -112,6 +112,7 @@ UOp gepThroughWmma(Match& m) {
 
 /// The value that all lanes have; null if they differ. A scalar is its own lane.
 UOp oneLane(UOp u) {
+  if (u.isConst()) return u.withDtype(u.dtype().scalar());
   if (!u.is(Op::VECTORIZE) || u.srcCount() < 2) return {};
   for (UOp s : u.src())
     if (s != u.src(0)) return {};
@@ -128,40 +129,21 @@ UOp aluOfBroadcasts(Match& m) {
   }
   return UOp::make(u.op(), u.dtype().scalar(), src, u.arg(), u.tag()).broadcast(u.dtype().count());
 }
-/// A vector of constants that are not all equal.
+/// One constant in every lane is a CONST, others are a VCONST.
 UOp vectorOfConstants(Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 2 || oneLane(u)) return m.decline("one constant in every lane");
+  if (u.srcCount() < 2 || u.src(0).dtype().isPtr()) return m.decline("one lane, or pointers");
+  if (UOp c = oneLane(u)) return c.broadcast(u.dtype().count());
   std::vector<ConstValue> lanes;
   for (UOp s : u.src()) lanes.push_back(s.constValue());
   return UOp::make(Op::VCONST, u.dtype(), {}, Arg::of(std::move(lanes)));
 }
-/// x op (c, c, ...), by the identities of scalars.
-UOp vectorIdentity(Match& m) {
-  UOp u = m.root();
-  if (u.dtype().count() < 2 || u.dtype().isPtr()) return m.decline("a scalar or a pointer");
-  for (size_t at : {size_t{1}, size_t{0}}) {
-    UOp c = laneConst(u.src(at)), other = u.src(1 - at);
-    if (!c || u.src(at).isConst() || c.isInvalidConst()) continue;
-    bool either = group::kCommutative.has(u.op()) || at == 1;
-    double n = c.arg().number();
-    bool neutral = (u.is(Op::ADD) && n == 0) || (u.is(Op::MUL) && n == 1) ||
-                   (u.is(Op::IDIV) && n == 1 && at == 1) ||
-                   ((u.is(Op::SHL) || u.is(Op::SHR)) && n == 0 && at == 1) ||
-                   (u.dtype().isBool() && ((u.is(Op::AND) && n == 1) || (u.is(Op::OR) && n == 0)));
-    bool absorbing = (u.is(Op::MUL) && n == 0) ||
-                     (u.dtype().isBool() && ((u.is(Op::AND) && n == 0) || (u.is(Op::OR) && n == 1)));
-    if (either && neutral && (!u.is(Op::ADD) || mayRound(u.dtype()))) return other;
-    if (either && absorbing && mayRound(u.dtype())) return u.src(at);
-  }
-  return m.decline("no operand is neutral or absorbing in every lane");
-}
-
 constexpr OpSet kThrough = group::kElementwise;
 constexpr Pat gepOf(const Pat& source) {
   return pat::op(Op::GEP, source);
 }
 constexpr Pat kVectorize = pat::any(OpSet{Op::VECTORIZE});
+constexpr Pat kLanes = pat::any(OpSet{Op::VECTORIZE, Op::CONST});
 
 constexpr RuleDef kVectorRules[] = {
     RULE("gep-of-gep", gepOf(pat::op(Op::GEP, x).named(g)), gepOfGep),
@@ -178,13 +160,10 @@ constexpr RuleDef kVectorRules[] = {
 constexpr RuleDef kBroadcastRules[] = {
     RULE("vector-of-constants", pat::each(OpSet{Op::VECTORIZE}, pat::any(OpSet{Op::CONST})),
          vectorOfConstants),
-    RULE("vector-identity-right", pat::op(group::kBinary - group::kComparison, x, kVectorize),
-         vectorIdentity),
-    RULE("vector-identity-left", pat::op(group::kBinary - group::kComparison, kVectorize, x), vectorIdentity),
     RULE("alu-of-broadcasts",
          pat::oneOf(pat::op(group::kUnary | OpSet{Op::CAST}, kVectorize),
-                    pat::op(group::kBinary, kVectorize, kVectorize),
-                    pat::op(group::kTernary, kVectorize, kVectorize, kVectorize)),
+                    pat::op(group::kBinary, kLanes, kLanes),
+                    pat::op(group::kTernary, kLanes, kLanes, kLanes)),
          aluOfBroadcasts),
 };
 

@@ -6,9 +6,11 @@
 #include "engine/base/error.h"
 #include "engine/runtime/counters.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/live_buffers.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -120,6 +122,19 @@ std::shared_ptr<Buffer> Buffer::foreign(const std::string& device, DType dtype, 
   b->keep_ = std::move(keep);
   b->tell(/*freed=*/false);
   return b;
+}
+
+std::vector<std::shared_ptr<Buffer>> liveBuffers() {
+  std::vector<std::shared_ptr<Buffer>> all;
+  Table& t = table();
+  {
+    std::lock_guard lock(t.mutex);
+    for (const auto& [key, held] : t.memory)
+      if (held.buffer->isAllocated()) all.push_back(held.buffer);
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 void Buffer::allocate() {

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <vector>
 
 namespace uopscope {
 
@@ -24,6 +25,10 @@ void DType::tooManyLanes(int count, int most) {
 }
 void DType::tooLarge(int64_t size) {
   throw Error(ErrorKind::Type, fmt::format("a pointer to {} elements: fewer than 2^35 are possible", size));
+}
+void DType::noImage(int64_t height, int64_t width) {
+  throw Error(ErrorKind::Type, fmt::format("an image of {} by {} pixels: heights are 1 to {}, widths 1 to {}",
+                                           height, width, kMaxHeight, kMaxWidth));
 }
 
 namespace {
@@ -171,6 +176,7 @@ constexpr std::string_view kSpaceNames[] = {"AddrSpace.GLOBAL", "AddrSpace.LOCAL
 } // namespace
 
 int DType::itemsize() const {
+  if (isImage()) return imageShape().isHalf ? 2 : 4;
   return info(kind()).size * count();
 }
 
@@ -179,6 +185,11 @@ std::string_view DType::cName() const {
 }
 
 std::string DType::name() const {
+  if (isImage()) {
+    ImageShape i = imageShape();
+    return fmt::format("dtypes.{}(({}, {}{})){}", i.isHalf ? "imageh" : "imagef", i.height, i.width,
+                       i.hasChannels ? ", 4" : "", vcount() == 1 ? "" : fmt::format(".vec({})", vcount()));
+  }
   std::string s = fmt::format("dtypes.{}", info(kind()).shortName);
   if (count() != 1) s += fmt::format(".vec({})", count());
   if (isPtr()) {
@@ -234,8 +245,34 @@ std::optional<DType> fromName(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+/// "imagef((10, 20, 4))", with ".vec(2)" for a vector of such pointers.
+std::optional<DType> parseImage(std::string_view printed) {
+  std::vector<int64_t> numbers;
+  for (const char *at = printed.data() + 6, *end = printed.data() + printed.size(); at < end;) {
+    int64_t n = 0;
+    auto [next, ec] = std::from_chars(at, end, n);
+    if (ec == std::errc{}) numbers.push_back(n);
+    at = ec == std::errc{} ? next : at + 1;
+  }
+  // What is read is an image if it is printed in the same way again.
+  for (bool hasChannels : {true, false}) {
+    const size_t dims = hasChannels ? 3 : 2;
+    if (numbers.size() != dims && numbers.size() != dims + 1) continue;
+    const int64_t height = numbers[0], width = numbers[1], lanes = numbers.size() > dims ? numbers[dims] : 1;
+    if (height < 1 || height > 0xffff || width < 1 || width > 0x1ffff || lanes < 1 || lanes > 0x200) continue;
+    DType d = DType::image({height, width, hasChannels, printed[5] == 'h'}).vec(static_cast<int>(lanes));
+    if (d.name().substr(7) == printed) return d;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<DType> parse(std::string_view printed) {
   if (printed.starts_with("dtypes.")) printed.remove_prefix(7);
+  if (printed.starts_with("imagef(") || printed.starts_with("imageh(")) return parseImage(printed);
   size_t dot = printed.find('.');
   auto d = fromName(printed.substr(0, dot));
   while (d && dot != std::string_view::npos) {

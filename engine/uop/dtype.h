@@ -3,6 +3,11 @@
 //
 //   DType f4 = dtypes::float32.vec(4);
 //   DType p = dtypes::int32.ptr(1024, AddrSpace::Global);   // p.base() == dtypes::int32
+//
+// An image is a pointer as well: to rows of pixels of four channels in global memory, which a kernel reads and writes by
+// two indices. It has a height and a width in place of a size.
+//
+//   DType i = DType::image({.height = 10, .width = 20});    // i.base() == dtypes::float32, i.size() == 800
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -36,6 +41,14 @@ constexpr int kScalarCount = 17;
 
 enum class AddrSpace : uint8_t { Global, Local, Reg };
 
+/// The shape of an image, in pixels. Kernels compute with float32, whatever memory holds.
+struct ImageShape {
+  int64_t height = 1, width = 1;
+  bool hasChannels = true; ///< the shape is written (height, width, 4), else (height, width)
+  bool isHalf = false;     ///< memory holds float16
+  bool operator==(const ImageShape&) const = default;
+};
+
 class DType {
 public:
   static constexpr int64_t kUnsized = -1;
@@ -51,19 +64,39 @@ public:
     d.bits_ = bits;
     return d;
   }
+  /// Throws Error(Type) for a height outside 1 ... 65,535 or a width outside 1 ... 131,071.
+  static constexpr DType image(const ImageShape& shape) {
+    if (shape.height < 1 || shape.height > kMaxHeight || shape.width < 1 || shape.width > kMaxWidth)
+      noImage(shape.height, shape.width);
+    uint64_t size = uint64_t(shape.height) << kHeightAt | uint64_t(shape.width) << kWidthAt |
+                    uint64_t{shape.hasChannels} << kChannelsAt | uint64_t{shape.isHalf} << kHalfAt;
+    return fromBits(DType(Scalar::Float32).bits_ | uint64_t{1} << kPtrAt | kImageSpace << kSpaceAt |
+                    size << kSizeAt);
+  }
   constexpr uint64_t bits() const { return bits_; }
 
   constexpr Scalar kind() const { return static_cast<Scalar>(bits_ & 0x1f); }
   /// Number of lanes, 1 for a scalar; for a pointer, the lanes of its elements.
   constexpr int count() const { return static_cast<int>(bits_ >> kCountAt & 0xfff); }
   constexpr bool isPtr() const { return bits_ >> kPtrAt & 1; }
-  constexpr AddrSpace addrspace() const { return static_cast<AddrSpace>(bits_ >> kSpaceAt & 3); }
+  constexpr AddrSpace addrspace() const {
+    return isImage() ? AddrSpace::Global : static_cast<AddrSpace>(bits_ >> kSpaceAt & 3);
+  }
+  constexpr bool isImage() const { return isPtr() && (bits_ >> kSpaceAt & 3) == kImageSpace; }
+  /// Of an image only.
+  constexpr ImageShape imageShape() const {
+    uint64_t s = bits_ >> kSizeAt;
+    return {static_cast<int64_t>(s >> kHeightAt & kMaxHeight),
+            static_cast<int64_t>(s >> kWidthAt & kMaxWidth), (s >> kChannelsAt & 1) != 0,
+            (s >> kHalfAt & 1) != 0};
+  }
   /// For pointers only: the number of pointers in a vector of pointers, usually 1.
   constexpr int vcount() const {
     return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count();
   }
   /// For pointers only: the number of elements, or kUnsized.
   constexpr int64_t size() const {
+    if (isImage()) return imageShape().height * imageShape().width * (imageShape().hasChannels ? 4 : 1);
     uint64_t s = bits_ >> kSizeAt;
     return s == kSizeMask ? kUnsized : static_cast<int64_t>(s);
   }
@@ -95,11 +128,11 @@ public:
     return k == Scalar::UInt8 || k == Scalar::UInt16 || k == Scalar::UInt32 || k == Scalar::UInt64;
   }
   constexpr bool isVoid() const { return kind() == Scalar::Void; }
-  /// Bytes of a value with all its lanes; for a pointer, bytes of one element. index counts as 8, void as 0.
+  /// Bytes of a value with all its lanes; for a pointer or an image, bytes of one element in memory. index counts as 8, void as 0.
   int itemsize() const;
   int bitsize() const { return kind() == Scalar::Bool ? 1 : 8 * scalar().itemsize(); }
   /// The type as Python prints it: "dtypes.float", "dtypes.float.vec(4)", "dtypes.int.ptr(16)",
-  /// "dtypes.float.ptr(4, AddrSpace.REG)".
+  /// "dtypes.float.ptr(4, AddrSpace.REG)", "dtypes.imagef((10, 20, 4))".
   std::string name() const;
   /// C name of the scalar: "float", "unsigned int", "half".
   std::string_view cName() const;
@@ -111,6 +144,11 @@ private:
   static constexpr int kCountAt = 5, kPtrAt = 17, kSpaceAt = 18, kVcountAt = 20, kSizeAt = 29;
   static constexpr uint64_t kSizeMask = (uint64_t{1} << 35) - 1;
   static constexpr int kMaxLanes = 0xfff, kMaxPointers = 0x200;
+  // In place of the address space and of the size of a pointer.
+  static constexpr uint64_t kImageSpace = 3;
+  static constexpr int kHalfAt = 0, kChannelsAt = 1, kHeightAt = 2, kWidthAt = 18;
+  static constexpr int64_t kMaxHeight = 0xffff, kMaxWidth = 0x1ffff;
+  [[noreturn]] static void noImage(int64_t height, int64_t width);
   [[noreturn]] static void tooManyLanes(int count, int most);
   [[noreturn]] static void tooLarge(int64_t size);
   uint64_t bits_ = uint64_t{1} << kCountAt;

@@ -15,7 +15,8 @@ UOp UOp::make(Op op, DType dtype, std::span<const UOp> src, Arg arg, Arg tag) {
 }
 
 UOp UOp::constant(DType dtype, ConstValue value) {
-  if (value.isInvalid()) return invalid();
+  const int lanes = dtype.isPtr() ? 1 : dtype.count();
+  if (value.isInvalid()) return make(Op::CONST, dtypes::index.vec(lanes), {}, Arg::invalid());
   DType one = dtype.scalar();
   Arg arg;
   if (one.isBool())
@@ -25,8 +26,7 @@ UOp UOp::constant(DType dtype, ConstValue value) {
   else
     arg = Arg::of(dtypes::wrapInt(one, value.kind == ConstValue::Kind::Float ? static_cast<int64_t>(value.f)
                                                                              : value.i));
-  UOp scalar = make(Op::CONST, one, {}, arg);
-  return dtype.isPtr() ? scalar : scalar.broadcast(dtype.count());
+  return make(Op::CONST, one.vec(lanes), {}, arg);
 }
 
 UOp UOp::range(UOp end, std::vector<int64_t> ids, AxisType type, DType dtype) {
@@ -77,6 +77,7 @@ UOp UOp::gep(std::vector<int64_t> lanes) const {
               Arg::of(std::move(lanes)));
 }
 UOp UOp::broadcast(int n) const {
+  if (n != 1 && isConst() && !srcCount() && dtype().count() == 1) return withDtype(dtype().vec(n));
   return n == 1 ? *this : vectorize(std::vector<UOp>(static_cast<size_t>(n), *this));
 }
 

@@ -99,8 +99,7 @@ public:
   UOp withDtype(DType d) const { return make(op(), d, src(), arg(), tag()); }
   UOp withOp(Op o) const { return make(o, dtype(), src(), arg(), tag()); }
 
-  /// A CONST with the value as the type holds it. For a vector type it is the scalar CONST broadcast by
-  /// VECTORIZE, not a VCONST.
+  /// A CONST with the value as the type holds it. For a vector type every lane has that value.
   static UOp constant(DType dtype, ConstValue value);
   static UOp constant(DType dtype, int64_t value) { return constant(dtype, ConstValue::ofInt(value)); }
   static UOp constant(DType dtype, double value) { return constant(dtype, ConstValue::ofFloat(value)); }
@@ -128,7 +127,7 @@ public:
   UOp cast(DType d) const;    ///< this node if it has the type already
   UOp bitcast(DType d) const; ///< likewise
   UOp gep(std::vector<int64_t> lanes) const;
-  UOp broadcast(int n) const; ///< VECTORIZE of n copies; this node for n == 1
+  UOp broadcast(int n) const; ///< VECTORIZE of n copies, or a CONST of n lanes; this node for n == 1
   UOp load(std::vector<UOp> more = {},
            DType dtype = {}) const; ///< LOAD of this INDEX; dtype void: the pointer's base type
   UOp store(UOp value, std::vector<UOp> more = {}) const;
@@ -206,7 +205,7 @@ struct UOpHash {
 template <typename T>
 using UOpMap = std::unordered_map<UOp, T, UOpHash>;
 
-/// A CONST, or the CONST that every lane of a VECTORIZE repeats; null for any other node.
+/// A CONST, of one lane or many, or the CONST that every lane of a VECTORIZE repeats; null for any other node.
 inline UOp laneConst(UOp u) {
   if (u.isConst()) return u;
   if (!u.is(Op::VECTORIZE) || u.srcCount() == 0 || !u.src(0).isConst()) return {};

@@ -38,8 +38,7 @@ UOp makeNode(std::string_view kind, std::span<const UOp> src) {
     throw Error(ErrorKind::Value, fmt::format("{}: no valid node", wrong));
   const Arg tag = Arg::decode(part[3]);
   // A file may give a number that the type does not have, or of another kind; constants are what constant() makes.
-  if (*op == Op::CONST && src.empty() && !tag && !dtype->isPtr() && dtype->count() == 1 &&
-      fields.arg.isNumber())
+  if (*op == Op::CONST && src.empty() && !tag && !dtype->isPtr() && fields.arg.isNumber())
     return UOp::constant(*dtype, fields.arg.constant());
   return UOp::make(*op, *dtype, src, fields.arg, tag);
 }

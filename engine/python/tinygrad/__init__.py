@@ -8,6 +8,8 @@ from tinygrad.dtype import dtypes
 from tinygrad.helpers import GlobalCounters, Context, fetch, getenv
 from tinygrad.device import Device
 from uopscope.absent import lacking
+from uopscope.live_objects import install as _list_live_objects
+_list_live_objects()
 
 Variable = UOp.variable
 __version__ = "0.12.0"

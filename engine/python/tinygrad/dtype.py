@@ -1,7 +1,7 @@
 # Data types by name.
 import functools, math, struct
 from _uopscope import (DType, AddrSpace, Invalid, InvalidType, all_dtypes as _all, to_dtype, to_dtype as _to_dtype, least_upper_dtype, least_upper_float, sum_acc_dtype,
-                       default_float as _get_float, default_int as _get_int, set_default_float as _set_float, set_default_int as _set_int, as_const as _as_const)
+                       default_float as _get_float, default_int as _get_int, set_default_float as _set_float, set_default_int as _set_int, as_const as _as_const, image_dtype as _image_dtype)
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 ConstType = float | int | bool
@@ -11,19 +11,11 @@ DTypeLike = str | DType
 class _PtrMeta(type):
   def __instancecheck__(cls, d): return isinstance(d, DType) and d.is_ptr
 class PtrDType(metaclass=_PtrMeta): pass
-class ImageDType:
-  """The type of an image: rows of pixels with four channels. No device here has image memory, so a buffer of this type is an
-  ordinary float32 buffer."""
-  base, is_ptr, is_float, v, vcount, count, addrspace = _to_dtype("float32"), True, True, 1, 1, 1, AddrSpace.GLOBAL
-  def __init__(self, name, itemsize, shape): self.name, self.itemsize, self.shape = name, itemsize, tuple(shape)
-  size = property(lambda self: math.prod(self.shape))
-  _memory = property(lambda self: self.base.ptr(self.size))
-  def nbytes(self): return self.size * self.itemsize
-  def scalar(self): return self
-  def ptr(self, size=-1, addrspace=AddrSpace.GLOBAL): return self
-  def __eq__(self, x): return isinstance(x, ImageDType) and (self.name, self.shape) == (x.name, x.shape)
-  def __hash__(self): return hash((self.name, self.shape))
-  def __repr__(self): return f"dtypes.{self.name}({self.shape})"
+class _ImageMeta(type):
+  def __instancecheck__(cls, d): return isinstance(d, DType) and d.is_image
+class ImageDType(metaclass=_ImageMeta):
+  """The type of an image: rows of pixels with four channels. No device here has image memory, so a tensor of this type is an
+  ordinary float32 tensor; in the graph of a kernel an image is read by a column and a row."""
 
 class _DTypes(type):
   @property
@@ -48,9 +40,9 @@ class dtypes(metaclass=_DTypes):
   ints = uints + sints
   all = floats + ints + (bool, index)
   @staticmethod
-  def imageh(shape): return ImageDType("imageh", 2, shape)
+  def imageh(shape): return _image_dtype(shape, True)
   @staticmethod
-  def imagef(shape): return ImageDType("imagef", 4, shape)
+  def imagef(shape): return _image_dtype(shape, False)
   @staticmethod
   def is_float(x): return x.is_float
   @staticmethod

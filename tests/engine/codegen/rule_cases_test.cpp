@@ -7,6 +7,7 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/well_formed.h"
 #include "engine/rewrite/observer.h"
+#include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/sint.h"
 #include "kernels.h"
@@ -176,6 +177,22 @@ TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
         UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2)));
   UOp vector = UOp::vectorize(std::vector{i, more.src(0)}).cast(dtypes::index.vec(2));
   CHECK(apply(lower, "lower-gep", gep(vector, {1})) == gep(vector.src(0), {1}).cast(dtypes::index));
+  // A number of memory beside a loop: no 64 bits.
+  UOp n = UOp::variable("n", INT32_MIN, INT32_MAX, dtypes::int32),
+      q = UOp::variable("q", 0, 9, dtypes::int32);
+  UOp five = UOp::constant(dtypes::int32, int64_t{5}).cast(dtypes::index);
+  UOp sum = (q.cast(dtypes::int64) + n.cast(dtypes::int64)).cast(dtypes::index);
+  CHECK(apply(lower, "compare-apart", sum < five) == (n < -q + 5));
+  CHECK(apply(lower, "compare-apart", five < sum) == (-q + 5 < n));
+  for (int64_t number : {int64_t{INT32_MIN}, int64_t{-5}, int64_t{4}, int64_t{5}, int64_t{INT32_MAX}})
+    for (int64_t step = 0; step < 10; ++step) {
+      Binding at{{n, ConstValue::ofInt(number)}, {q, ConstValue::ofInt(step)}};
+      CHECK((evaluate(n < -q + 5, at)->i != 0) == (number + step < 5));
+      CHECK((evaluate(-q + 5 < n, at)->i != 0) == (5 < number + step));
+    }
+  UOp far = UOp::constant(dtypes::int32, int64_t{INT32_MIN}).cast(dtypes::index);
+  CHECK_FALSE(apply(lower, "compare-apart", sum < far));
+  CHECK_FALSE(apply(lower, "compare-apart", q.cast(dtypes::index) < five));
   UOp real = UOp::constant(dtypes::float32, 2.0) + loaded;
   CHECK(apply(lower, "cast-through-long", real.cast(dtypes::index)) ==
         real.cast(dtypes::int64).cast(dtypes::index));

@@ -1,6 +1,6 @@
 # The reference's inner modules in use: a script's own settings, buffers, runners, schedulers, rule sets, and names without
 # a meaning here.
-import io, os, pickle, contextlib, tempfile
+import gc, io, os, pickle, contextlib, tempfile
 from tinygrad import Tensor, Device, dtypes, UOp
 from tinygrad.helpers import ContextVar, Context, DEBUG, argfix, get_contraction, round_up, round_down, cdiv, cmod, word_wrap, strip_parens, merge_dicts, diskcache_get, diskcache_put, tqdm
 from tinygrad.device import Buffer, LRUAllocator
@@ -12,6 +12,25 @@ from tinygrad.codegen.opt.search import get_kernel_actions
 from tinygrad.uop.ops import Ops, UPat, PatternMatcher, KernelInfo, exec_alu, graph_rewrite
 from tinygrad.uop.symbolic import symbolic, commutative
 from check import raises, run
+
+def test_the_collector_lists_what_is_alive():
+  def alive(kind): return sum(isinstance(x, kind) for x in (gc.collect(), gc.get_objects())[1])
+  Tensor.manual_seed(0)
+  tensors = alive(Tensor)
+  a, b = Tensor.rand(4, 4, requires_grad=True), Tensor.ones(4, 4, requires_grad=True)
+  assert alive(Tensor) == tensors + 4, "two tensors, the key and the counter of the random numbers"
+  (a * b).sum().backward()
+  assert alive(Tensor) == tensors + 6 and any(x is a for x in gc.get_objects())
+  del a, b
+  assert alive(Tensor) == tensors + 2
+  buffers, x = alive(Buffer), Tensor.empty(10).realize()
+  held = x.uop.buffer
+  assert alive(Buffer) == buffers + 1 and held.uop_refcount == 1
+  del x.uop
+  assert held.uop_refcount == 0 and alive(Buffer) == buffers + 1
+  for use in (lambda: x.tolist(), lambda: x + 1, lambda: x.shape): raises(Exception, use)
+  del held
+  assert alive(Buffer) == buffers and gc.get_objects(generation=0) is not None
 
 OWN = ContextVar("SURFACE_TEST", 3)
 def test_settings_of_a_script():
@@ -118,6 +137,8 @@ def test_a_renderers_rules_are_asked():
 
 def test_rules_and_arithmetic():
   x = UOp.variable("x", 0, 8)
+  i, j = UOp.range(4, 0, dtype=dtypes.int), UOp.range(4, 1, dtype=dtypes.int)
+  assert graph_rewrite(3 + j * 2 + i, commutative) is graph_rewrite(i + 3 + j * 2, commutative) is i + j * 2 + 3
   assert graph_rewrite(x * 2 + x, symbolic) is graph_rewrite(x * 3, commutative) and len(symbolic.patterns) > 50 and symbolic.patterns[0][0].location[1] > 0
   assert exec_alu(Ops.ADD, dtypes.uint8, [250, 10]) == 4 and exec_alu(Ops.MUL, dtypes.int, [1 << 40, 2], truncate_output=False) == 1 << 41
   assert (symbolic + PatternMatcher([])).rewrite(x + 0) is x

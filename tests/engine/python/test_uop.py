@@ -29,6 +29,16 @@ def test_arithmetic_simplifies():
   assert (n * 6).divides(3) is not None and (n * 6).const_factor() == 6 and n.bind(3).unbind() == (n, 3)
   raises((AssertionError, ValueError), lambda: n.bind(11)), raises(ValueError, lambda: int(n + 1))
 
+def test_constants_of_vector_types():
+  c = UOp.const(dtypes.float.vec(4), 2)
+  assert c.op is Ops.CONST and c.dtype == dtypes.float.vec(4) and c.arg == 2.0 and c.src == () and (c.vmin, c.vmax) == (2.0, 2.0) and c is UOp.const(dtypes.float.vec(4), 2.0)
+  v = UOp(Ops.LOAD, dtypes.float.vec(4), (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4), arg=0).index(UOp.const(dtypes.int, 0)),))
+  assert v.const_like(0) is UOp.const(dtypes.float.vec(4), 0) and (v + v.const_like(0)).simplify() is v and (v * v.const_like(1)).simplify() is v
+  assert (c + c.const_like(3)).simplify() is UOp.const(dtypes.float.vec(4), 5) and c.gep(1).simplify() is UOp.const(dtypes.float, 2)
+  assert UOp.const(dtypes.float.vec(4), (2, 2.0, 2, 2)) is c and UOp.const(dtypes.int.vec(2), (1, 2)).op is Ops.VCONST
+  both = UOp.const(dtypes.int.vec(3), (0, 1, 2)) + UOp.const(dtypes.int.vec(3), (2, 1, 0))
+  assert both.simplify() is UOp.const(dtypes.int.vec(3), 2) and UOp.invalid().op is Ops.CONST
+
 def test_patterns():
   x = UOp.variable("x", 0, 9); y = UOp.variable("y", 0, 9)
   def once(pat, node, fn=lambda **k: sorted(k)): return PatternMatcher([(pat, fn)]).rewrite(node)

@@ -74,8 +74,9 @@ TEST_CASE_FIXTURE(Fixture,
   };
   UOp constant = graphRewrite(lanes({1, 2, 3}), sym());
   CHECK(constant.is(Op::VCONST));
-  CHECK(graphRewrite(lanes({1, 2, 3}) + lanes({4, 3, 2}), sym()) == lanes({5, 5, 5}));
-  CHECK(graphRewrite(lanes({7, 7}), sym()) == lanes({7, 7}));
+  CHECK(graphRewrite(lanes({1, 2, 3}) + lanes({4, 3, 2}), sym()) ==
+        UOp::constant(dtypes::int32.vec(3), int64_t{5}));
+  CHECK(graphRewrite(lanes({7, 7}), sym()) == UOp::constant(dtypes::int32.vec(2), int64_t{7}));
   CHECK(graphRewrite(UOp::sink(std::vector{constant}), sym()).src(0) == constant);
 }
 

@@ -83,6 +83,30 @@ TEST_CASE("names are printed as the reference prints them, and read back") {
   CHECK(dtypes::fromName("unsigned int") == dtypes::uint32);
 }
 
+TEST_CASE("an image is a pointer to pixels with a height and a width") {
+  DType f = DType::image({.height = 10, .width = 20}), h = DType::image({7, 131071, false, true});
+  CHECK(f.isImage());
+  CHECK(f.isPtr());
+  CHECK(f.base() == dtypes::float32);
+  CHECK(f.addrspace() == AddrSpace::Global);
+  CHECK(f.size() == 800);
+  CHECK(f.itemsize() == 4);
+  CHECK(f.imageShape() == ImageShape{10, 20, true, false});
+  CHECK(f.ptr(3) == dtypes::float32.ptr(3));
+  CHECK_FALSE(dtypes::float32.ptr(800).isImage());
+  CHECK_FALSE(f.base().isImage());
+  CHECK(f != DType::image({.height = 20, .width = 10}));
+  CHECK(h.size() == 7 * 131071);
+  CHECK(h.itemsize() == 2);
+  CHECK(f.name() == "dtypes.imagef((10, 20, 4))");
+  for (DType d : {f, h, f.vec(3), DType::image({65535, 1, true, true})}) CHECK(dtypes::parse(d.name()) == d);
+  for (const char* wrong : {"dtypes.imagef((10, 20, 3))", "imagef((10, 20, 4)", "imagef((0, 2, 4))",
+                            "imagef()", "imageh((1, 2, 4)).vec(0)", "imagef((99999, 2))"})
+    CHECK_FALSE(dtypes::parse(wrong));
+  CHECK_THROWS(DType::image({.height = 65536, .width = 1}));
+  CHECK_THROWS(DType::image({.height = 1, .width = 0}));
+}
+
 TEST_CASE("small floats: every pattern is its own value, and ties go to even") {
   for (uint32_t i = 0; i < 65536; ++i) {
     auto bits = static_cast<uint16_t>(i);

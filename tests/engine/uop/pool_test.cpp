@@ -27,7 +27,10 @@ TEST_CASE("constants are held as their type holds them") {
   CHECK(UOp::constant(dtypes::int8, int64_t{255}).constValue().i == -1);
   CHECK(UOp::constant(dtypes::float16, 1.0009765625 + 1e-9).constValue().f == 1.0009765625);
   CHECK(UOp::constant(dtypes::bool_, int64_t{5}).constValue().i == 1);
-  CHECK(UOp::constant(dtypes::int32.vec(4), int64_t{3}).op() == Op::VECTORIZE);
+  UOp four = UOp::constant(dtypes::int32.vec(4), int64_t{3});
+  CHECK(four.isConst(3));
+  CHECK(four.dtype() == dtypes::int32.vec(4));
+  CHECK(UOp::constant(dtypes::int32, int64_t{3}).broadcast(4) == four);
 }
 
 TEST_CASE("nodes of two pools do not mix; import copies a graph once") {

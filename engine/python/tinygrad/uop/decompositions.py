@@ -136,7 +136,7 @@ def xlog2(d):
 def xpow(base, exponent):
   """base**exponent; a negative base needs an integer exponent."""
   size = (base < 0.0).where(base * -1.0, base)
-  y = xexp2(xlog2(size) * exponent)
+  y = (size.alu(Ops.LOG2) * exponent).alu(Ops.EXP2)
   whole = _to(rintk(exponent), base.dtype.scalar())
   odd = _to(rintk(exponent), dtypes.int32) & 1
   signed = odd.ne(0).where(y * -1.0, y)
