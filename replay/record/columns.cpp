@@ -54,7 +54,7 @@ ColumnReader::ColumnReader(std::string_view packed, size_t most) {
   }
 }
 
-uint64_t ColumnReader::get(size_t column) {
+uint64_t ColumnReader::getLong(size_t column) {
   if (column >= columns_.size()) damagedBlock();
   return getVarint(columns_[column].bytes, columns_[column].at);
 }

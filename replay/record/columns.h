@@ -28,7 +28,14 @@ class ColumnReader {
 public:
   /// `most`: bytes of all columns together, unpacked.
   ColumnReader(std::string_view packed, size_t most);
-  uint64_t get(size_t column);
+  uint64_t get(size_t column) {
+    if (column < columns_.size()) {
+      Column& from = columns_[column];
+      if (from.at < from.bytes.size())
+        if (const auto byte = static_cast<uint8_t>(from.bytes[from.at]); byte < 128) return ++from.at, byte;
+    }
+    return getLong(column);
+  }
   std::string_view text(size_t column, uint64_t size);
 
 private:
@@ -36,6 +43,7 @@ private:
     std::string bytes;
     size_t at = 0;
   };
+  uint64_t getLong(size_t column);
   std::vector<Column> columns_;
 };
 

@@ -83,6 +83,13 @@ Corpus Corpus::open(const std::string& path) {
   return Corpus(std::move(db));
 }
 
+Corpus Corpus::reopened() const {
+  Corpus c(Database::openReadOnly(path()));
+  c.wordList_ = wordList_;
+  c.cache_ = cache_;
+  return c;
+}
+
 namespace {
 /// Adds what version 2 has to the tables of version 1. Rows keep their layout.
 void migrate(Database& db) {

@@ -52,6 +52,8 @@ public:
   /// Opens an existing corpus, or creates a new one.
   static Corpus append(const std::string& path);
   static Corpus open(const std::string& path);
+  /// The same file for a process that was forked: a connection of its own, and what this one has read already.
+  Corpus reopened() const;
 
   /// A copy of the corpus at `input` for a build that is to replay it. All its compilations are pending until
   /// confirm() or replace() names them; finish() drops those still pending.
