@@ -320,7 +320,7 @@ private:
 
 class Unpacker {
 public:
-  Unpacker(std::string_view packed, size_t size) : in_(packed, 8 * size + (1 << 16)), size_(size) {}
+  Unpacker(std::string_view packed, size_t size) : in_(packed, 16 * size + (1 << 16)), size_(size) {}
 
   std::string all(uint64_t records) {
     std::string out;
