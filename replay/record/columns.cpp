@@ -9,18 +9,22 @@
 #include <lzma.h>
 #include <zstd.h>
 
+#include <algorithm>
+
 namespace uopscope {
 
 namespace {
 constexpr size_t kMostColumns = 64;
 constexpr uint64_t kNew = 128; ///< added to the number of columns
 
-/// The filter of LZMA, as it is part of the format. More effort than this makes columns smaller by a hundredth.
+/// The filter of LZMA for a column of so many bytes, as it is part of the format. More effort than this makes columns smaller by
+/// a hundredth; a dictionary larger than the column only takes time to make.
 class LzmaFilter {
 public:
-  LzmaFilter() {
+  explicit LzmaFilter(size_t bytes) {
+    constexpr size_t kLeast = LZMA_DICT_SIZE_MIN, kMost = 4 << 20;
     lzma_lzma_preset(&options_, 6);
-    options_.dict_size = 4 << 20;
+    options_.dict_size = static_cast<uint32_t>(std::clamp(bytes, kLeast, kMost));
     options_.lc = 3, options_.lp = 0, options_.pb = 0;
   }
   const lzma_filter* get() const { return filters_; }
@@ -37,8 +41,9 @@ const uint8_t* bytesOf(std::string_view text) {
 std::string pack(const std::string& column) {
   std::string out(column.size(), '\0');
   size_t size = 0;
-  const lzma_ret made = lzma_raw_buffer_encode(LzmaFilter().get(), nullptr, bytesOf(column), column.size(),
-                                               reinterpret_cast<uint8_t*>(out.data()), &size, out.size());
+  const lzma_ret made =
+      lzma_raw_buffer_encode(LzmaFilter(column.size()).get(), nullptr, bytesOf(column), column.size(),
+                             reinterpret_cast<uint8_t*>(out.data()), &size, out.size());
   if (made == LZMA_BUF_ERROR || size == column.size()) return column; // no smaller than it is
   if (made != LZMA_OK)
     throw Error(ErrorKind::Runtime, fmt::format("compression failed: LZMA, {}", static_cast<int>(made)));
@@ -57,7 +62,7 @@ bool unpack(std::string_view packed, std::string& column, bool old) {
   }
   size_t at = 0, made = 0;
   const lzma_ret done =
-      lzma_raw_buffer_decode(LzmaFilter().get(), nullptr, bytesOf(packed), &at, packed.size(),
+      lzma_raw_buffer_decode(LzmaFilter(column.size()).get(), nullptr, bytesOf(packed), &at, packed.size(),
                              reinterpret_cast<uint8_t*>(column.data()), &made, column.size());
   return done == LZMA_OK && made == column.size();
 }
