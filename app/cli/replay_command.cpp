@@ -139,8 +139,9 @@ int captureScripts(const std::vector<std::string>& scripts, const std::string& c
     if (std::error_code ignored; !fs::exists(script, ignored))
       throw Error(ErrorKind::File, fmt::format("{}: no such file", script));
     if (!quiet) fmt::print(stderr, "capturing {}\n", script);
-    int ended = runProgram({program, "run", script}, {}, quiet ? "/dev/null" : "",
-                           {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}});
+    int ended = runProgram(
+        {program, "run", script}, {}, quiet ? "/dev/null" : "",
+        {{"CAPTURE_PROCESS_REPLAY", "1"}, {"UOPSCOPE_CORPUS", corpus}, {"UOPSCOPE_CORPUS_PACK", "later"}});
     if (ended == kInterrupted || ended == 128 + SIGINT) return kInterrupted;
     if (ended != 0) {
       fmt::print(stderr, "uopscope: {} ended with exit code {}; its compilations up to then are kept\n",
@@ -218,6 +219,7 @@ int diffCommits(const ReplayArguments& o) {
 int replayCapture(const ReplayArguments& o) {
   Corpus::append(o.output); // throws at once if the file cannot be written
   int code = captureScripts(o.inputs, o.output, o.quiet, selfPath());
+  Corpus::append(o.output).pack(true);
   size_t kernels = 0, schedules = 0;
   for (const CorpusEntry& e : Corpus::open(o.output).entries()) ++(e.isKernel() ? kernels : schedules);
   std::error_code ignored;

@@ -238,7 +238,7 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
   Outcome outcome = Outcome::StructureDiffers;
   uint64_t functionTicks = 0, start = 0;
   const bool sampled = counters && counters->startNode(node.op(), list->rules);
-  const bool timed = observer || counters;
+  const bool followed = observer && observer->wantsRewrites(), timed = followed || counters;
   auto close = [&] {
     if (!counters || !rule) return;
     uint64_t spent = outcome != Outcome::StructureDiffers ? functionTicks
@@ -291,10 +291,10 @@ UOp PatternMatcher::rewrite(UOp node, const PassContext& ctx, Observer* observer
       }
       if (result == node) {
         outcome = Outcome::Unchanged;
-        if (observer && observer->wantsRewrites()) observer->onUnchanged(*rule, node);
+        if (followed) observer->onUnchanged(*rule, node);
         continue;
       }
-      if (observer && observer->wantsRewrites()) {
+      if (followed) {
         Control answer = observer->onRewrite({rule, node, result, ticksToNs(spent), firstNew, bottomUp});
         if (answer == Control::Skip) {
           outcome = Outcome::Declined;

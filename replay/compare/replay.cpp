@@ -1,15 +1,18 @@
-// The parent hands out inputs one at a time, enforces time limits, and writes the result; workers compile. A
-// message is a kind, a length and fields. A worker that dies closes its pipe, and its current input is the
-// one that killed it.
+// The parent hands out batches of inputs, enforces time limits, and writes the result; workers compile. A message is a
+// kind, a length and fields. To hand out single inputs would cost a tenth of a compilation: two processes wake each
+// other up. A worker says in shared memory which input of its batch it compiles, so a worker that dies costs that input
+// alone; what it had not reported goes to the next one.
 #include "replay/compare/replay.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "replay/compare/recompile.h"
+#include "replay/compare/replay_messages.h"
 #include "replay/compare/worker_process.h"
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +22,9 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <memory>
+#include <new>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -26,88 +32,15 @@ namespace uopscope {
 
 namespace {
 
-constexpr uint32_t kNoInput = 0xFFFFFFFF, kQuit = 0xFFFFFFFE;
+constexpr size_t kMostOfBatch = 64;
+constexpr int64_t kReportEveryNs = 50'000'000; ///< results of a batch wait so long at most
 
-// --- messages ---
-
-void put(std::string& out, std::string_view text) {
-  putVarint(out, text.size());
-  out += text;
-}
-std::string get(std::string_view bytes, size_t& at) {
-  uint64_t size = getVarint(bytes, at);
-  if (size > bytes.size() - at) throw Error(ErrorKind::Runtime, "a worker sent half a message");
-  at += size;
-  return std::string(bytes.substr(at - size, size));
-}
-
-std::string packResult(const Compilation& c) {
-  std::string out;
-  for (std::string_view f :
-       {std::string_view(c.name), std::string_view(c.status), std::string_view(c.message),
-        std::string_view(c.source), std::string_view(c.ir), std::string_view(c.assembly),
-        std::string_view(c.launch), std::string_view(c.opts), std::string_view(c.story.nodes),
-        std::string_view(c.story.events)})
-    put(out, f);
-  for (int64_t n : {c.compileNs, c.flops + 1, c.bytes + 1}) putVarint(out, static_cast<uint64_t>(n));
-  putVarint(out, c.story.root);
-  putVarint(out, c.story.words.size());
-  for (const std::string& w : c.story.words) put(out, w);
-  return out;
-}
-
-void unpackResult(std::string_view in, Compilation& c) {
-  size_t at = 0;
-  for (std::string* f : {&c.name, &c.status, &c.message, &c.source, &c.ir, &c.assembly, &c.launch, &c.opts,
-                         &c.story.nodes, &c.story.events})
-    *f = get(in, at);
-  c.compileNs = static_cast<int64_t>(getVarint(in, at));
-  c.flops = static_cast<int64_t>(getVarint(in, at)) - 1;
-  c.bytes = static_cast<int64_t>(getVarint(in, at)) - 1;
-  c.story.root = static_cast<uint32_t>(getVarint(in, at));
-  c.story.words.resize(std::min<uint64_t>(getVarint(in, at), in.size()));
-  for (std::string& w : c.story.words) w = get(in, at);
-}
-
-std::string packCounts(const RuleCounts& counts) {
-  std::string out;
-  putVarint(out, counts.size());
-  for (const auto& [place, n] : counts) {
-    put(out, place.pass), put(out, place.rule), put(out, place.file);
-    putVarint(out, static_cast<uint64_t>(place.line));
-    for (uint64_t v : n.count) putVarint(out, v);
-    putVarint(out, static_cast<uint64_t>(n.ns));
-  }
-  return out;
-}
-
-void unpackCounts(std::string_view in, RuleCounts& counts) {
-  size_t at = 0;
-  for (uint64_t left = getVarint(in, at); left > 0; --left) {
-    RulePlace place{get(in, at), get(in, at), get(in, at), static_cast<int>(getVarint(in, at))};
-    RuleCount& n = counts[place];
-    for (uint64_t& v : n.count) v += getVarint(in, at);
-    n.ns += static_cast<int64_t>(getVarint(in, at));
-  }
-}
-
-bool writeAll(int fd, const void* data, size_t size) {
-  for (auto* at = static_cast<const char*>(data); size > 0;) {
-    ssize_t n = write(fd, at, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    size -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
-bool send(int fd, char kind, const std::string& payload) {
-  auto size = static_cast<uint32_t>(payload.size());
-  std::string head(1, kind);
-  head.append(reinterpret_cast<const char*>(&size), sizeof size);
-  return writeAll(fd, head.data(), head.size()) && writeAll(fd, payload.data(), payload.size());
-}
+/// A page that a worker and its parent share: the place in the batch of the input that is being compiled.
+struct Place {
+  std::atomic<uint32_t> at{0};
+  std::atomic<int64_t> since{0};
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
 // --- the worker ---
 
@@ -120,7 +53,77 @@ constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(th
 constexpr bool kSanitized = false;
 #endif
 
-[[noreturn]] void workerMain(const std::string& path, int in, int out, const ReplayOptions& o) {
+/// What is to be compiled. Workers take over what the parent has read of it.
+struct Inputs {
+  explicit Inputs(const std::string& path) : corpus(Corpus::open(path)), entries(corpus.entries()) {}
+  Corpus corpus;
+  std::vector<CorpusEntry> entries;
+};
+
+/// Compiles inputs and reports them in their order: times of those that came out as stored, or a whole result.
+class Work {
+public:
+  Work(const Inputs& inputs, int out, Place& place, const ReplayOptions& o)
+      : corpus_(inputs.corpus.reopened()), entries_(inputs.entries), out_(out), place_(place), o_(o),
+        without_(o.without), gate_(o.without.empty() ? nullptr : &without_) {}
+
+  void batch(std::span<const uint32_t> inputs) {
+    lastReportNs_ = nowNs();
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const int64_t now = nowNs();
+      place_.since = now;
+      place_.at = static_cast<uint32_t>(k);
+      if (now - lastReportNs_ > kReportEveryNs) report();
+      compile(entries_.at(inputs[k]));
+    }
+    if (!o_.codeOnly) tell('c', packCounts(counts_.counts()));
+    counts_.clear();
+    report();
+  }
+
+private:
+  void compile(const CorpusEntry& entry) {
+    // Only rules of scripts take their answers from the story, which takes a tenth of a compilation to unpack.
+    Compilation input = corpus_.load(entry, o_.assembly, false);
+    if (!input.applied || input.settings.find(kRulesOfScripts) != std::string::npos)
+      input = corpus_.load(entry, o_.assembly);
+    if (int64_t compileNs = 0; !gate_ && input.kind == ScopeKind::Kernel && input.status == "ok") {
+      trial_->clear();
+      if (makesTheSame(input, {.assembly = o_.assembly, .counts = o_.codeOnly ? nullptr : trial_.get()},
+                       compileNs)) {
+        counts_.add(*trial_);
+        putVarint(same_, static_cast<uint64_t>(compileNs));
+        return;
+      }
+    }
+    Compilation made = recompile(
+        input, {.assembly = o_.assembly, .gate = gate_, .counts = o_.codeOnly ? nullptr : &counts_});
+    report();
+    tell('r', packResult(made));
+  }
+  void report() {
+    lastReportNs_ = nowNs();
+    if (!same_.empty()) tell('s', same_);
+    same_.clear();
+  }
+  void tell(char kind, const std::string& payload) const {
+    if (!sendMessage(out_, kind, payload)) _exit(1);
+  }
+
+  Corpus corpus_;
+  const std::vector<CorpusEntry>& entries_;
+  int out_;
+  Place& place_;
+  const ReplayOptions& o_;
+  WithoutRules without_;
+  Observer* gate_;
+  RuleTally counts_;
+  std::shared_ptr<RuleTally> trial_ = counts_.fork();
+  std::string same_; ///< times of inputs that were not reported yet
+  int64_t lastReportNs_ = 0;
+};
+
+[[noreturn]] void workerMain(const Inputs& inputs, int in, int out, Place& place, const ReplayOptions& o) {
   std::signal(SIGINT, SIG_IGN); // the parent decides
   if (o.memoryMb > 0 && !kSanitized) {
     rlimit limit{static_cast<rlim_t>(o.memoryMb) << 20, static_cast<rlim_t>(o.memoryMb) << 20};
@@ -128,40 +131,16 @@ constexpr bool kSanitized = false;
   }
   becomeWorkerProcess();
   try {
-    Corpus corpus = Corpus::open(path);
-    std::vector<CorpusEntry> entries = corpus.entries();
-    RuleTally counts;
-    auto trial = counts.fork();
-    WithoutRules without(o.without);
-    Observer* gate = o.without.empty() ? nullptr : &without;
-    for (uint32_t index, n = 0; read(in, &index, sizeof index) == sizeof index && index != kQuit;) {
-      if (n++ % 64 == 63) {
-        send(out, 'c', packCounts(counts.counts()));
-        counts.clear();
-      }
-      // Only rules of scripts take their answers from the story, which takes a tenth of a compilation to unpack.
-      Compilation input = corpus.load(entries.at(index), o.assembly, false);
-      if (!input.applied || input.settings.find(kRulesOfScripts) != std::string::npos)
-        input = corpus.load(entries.at(index), o.assembly);
-      if (int64_t compileNs = 0; !gate && input.kind == ScopeKind::Kernel && input.status == "ok") {
-        trial->clear();
-        if (makesTheSame(input, {.assembly = o.assembly, .counts = o.codeOnly ? nullptr : trial.get()},
-                         compileNs)) {
-          counts.add(*trial);
-          std::string answer;
-          putVarint(answer, static_cast<uint64_t>(compileNs));
-          if (!send(out, 's', answer)) _exit(1);
-          continue;
-        }
-      }
-      Compilation made =
-          recompile(input, {.assembly = o.assembly, .gate = gate, .counts = o.codeOnly ? nullptr : &counts});
-      if (!send(out, 'r', packResult(made))) _exit(1);
+    Work work(inputs, out, place, o);
+    std::vector<uint32_t> batch;
+    for (uint32_t count; readAll(in, &count, sizeof count) && count > 0;) {
+      batch.resize(count);
+      if (!readAll(in, batch.data(), count * sizeof(uint32_t))) break;
+      work.batch(batch);
     }
-    send(out, 'c', packCounts(counts.counts()));
     _exit(0);
   } catch (const std::exception& e) {
-    send(out, 'e', e.what());
+    sendMessage(out, 'e', e.what());
     _exit(1);
   }
 }
@@ -170,8 +149,11 @@ constexpr bool kSanitized = false;
 
 class Worker {
 public:
-  Worker(const std::string& path, const ReplayOptions& o,
-         const std::vector<std::unique_ptr<Worker>>& others) {
+  Worker(const Inputs& inputs, const ReplayOptions& o, const std::vector<std::unique_ptr<Worker>>& others) {
+    void* page = mmap(nullptr, sizeof(Place), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+      throw Error(ErrorKind::Runtime, fmt::format("no memory to share with a worker: {}", strerror(errno)));
+    place_.reset(new (page) Place);
     int down[2], up[2];
     if (pipe(down) != 0 || pipe(up) != 0)
       throw Error(ErrorKind::Runtime, fmt::format("no pipe: {}", strerror(errno)));
@@ -182,7 +164,7 @@ public:
       close(down[1]), close(up[0]);
       for (const auto& w : others)
         if (w) close(w->to_), close(w->from_);
-      workerMain(path, down[0], up[1], o);
+      workerMain(inputs, down[0], up[1], *place_, o);
     }
     close(down[0]), close(up[1]);
     to_ = down[1], from_ = up[0];
@@ -191,11 +173,29 @@ public:
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void give(uint32_t index) {
-    input = index;
-    since = nowNs();
-    if (!writeAll(to_, &index, sizeof index)) input = index; // the end of the pipe will report the failure
+  /// None: the worker ends. A worker that is gone already shows it by the end of its pipe.
+  void give(std::span<const uint32_t> inputs) {
+    waiting.assign(inputs.begin(), inputs.end());
+    answered_ = 0;
+    place_->at = 0;
+    place_->since = nowNs();
+    const auto count = static_cast<uint32_t>(inputs.size());
+    if (writeAll(to_, &count, sizeof count)) writeAll(to_, inputs.data(), inputs.size_bytes());
   }
+  /// Takes the next input that has a result off the batch.
+  uint32_t answered() {
+    if (waiting.empty()) throw Error(ErrorKind::Runtime, "a worker sent a result that nobody asked for");
+    const uint32_t input = waiting.front();
+    waiting.pop_front();
+    ++answered_;
+    return input;
+  }
+  /// The place among those waiting of the input that is being compiled; those before it are done, and not reported.
+  size_t compiling() const {
+    const uint32_t at = place_->at;
+    return std::min<size_t>(at > answered_ ? at - answered_ : 0, waiting.size() - 1);
+  }
+  int64_t since() const { return place_->since; } ///< when that input began
   int from() const { return from_; }
 
   /// Reads the available bytes; false at the end of the pipe.
@@ -233,10 +233,14 @@ public:
     return fmt::format("the compiler's process ended with exit code {}", WEXITSTATUS(status));
   }
 
-  uint32_t input = kNoInput;
-  int64_t since = 0;
+  std::deque<uint32_t> waiting; ///< the inputs of the batch that have no result yet
 
 private:
+  struct Unmap {
+    void operator()(Place* place) const { munmap(place, sizeof(Place)); }
+  };
+  std::unique_ptr<Place, Unmap> place_;
+  uint32_t answered_ = 0; ///< inputs of the batch that have one
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1;
   std::string buffer_;
@@ -245,16 +249,17 @@ private:
 class Replay {
 public:
   Replay(const std::string& corpus, const std::string& result, const ReplayOptions& o)
-      : path_(corpus), o_(o), in_(Corpus::open(corpus)), entries_(in_.entries()),
-        out_(Corpus::forReplayOf(corpus, result, o.assembly)) {
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      const CorpusEntry& e = entries_[i];
+      : o_(o), in_(corpus), out_(Corpus::forReplayOf(corpus, result, o.assembly)) {
+    for (size_t i = 0; i < in_.entries.size(); ++i) {
+      const CorpusEntry& e = in_.entries[i];
       if (o.kernelsOnly && !e.isKernel()) continue;
       if (o.wants && !o.wants(i)) continue;
       if (!o.only.empty() && std::find(o.only.begin(), o.only.end(), e.inputHash) == o.only.end()) continue;
       todo_.push_back(static_cast<uint32_t>(i));
     }
     progress_.total = todo_.size();
+    // Unpacked once for all workers; a corpus of several blocks has the others unpacked where they are needed.
+    if (!todo_.empty()) in_.corpus.load(in_.entries[todo_.front()], false, false);
   }
 
   ReplaySummary run() {
@@ -280,7 +285,7 @@ private:
   bool stopped() const { return o_.stop && o_.stop->load(); }
   size_t outstanding() const {
     size_t n = 0;
-    for (const auto& w : workers_) n += w && w->input != kNoInput;
+    for (const auto& w : workers_) n += w ? w->waiting.size() : 0;
     return n;
   }
   bool busy() const { return !todo_.empty() || outstanding() > 0; }
@@ -288,40 +293,47 @@ private:
   void start(std::unique_ptr<Worker>& slot) {
     slot.reset();
     if (todo_.empty()) return;
-    slot = std::make_unique<Worker>(path_, o_, workers_);
+    slot = std::make_unique<Worker>(in_, o_, workers_);
     giveNext(*slot);
   }
+  /// Batches become smaller towards the end, so that the workers end together.
   void giveNext(Worker& w) {
-    w.input = kNoInput;
     if (todo_.empty()) return;
-    uint32_t index = todo_.front();
-    todo_.pop_front();
-    w.give(index);
+    constexpr size_t kRounds = 4;
+    const size_t count = std::clamp<size_t>(todo_.size() / (kRounds * workers_.size()), 1, kMostOfBatch);
+    const std::vector<uint32_t> batch(todo_.begin(), todo_.begin() + static_cast<std::ptrdiff_t>(count));
+    todo_.erase(todo_.begin(), todo_.begin() + static_cast<std::ptrdiff_t>(count));
+    w.give(batch);
   }
 
   void step() {
     std::vector<pollfd> fds;
-    for (const auto& w : workers_) fds.push_back({w && w->input != kNoInput ? w->from() : -1, POLLIN, 0});
+    for (const auto& w : workers_) fds.push_back({w && !w->waiting.empty() ? w->from() : -1, POLLIN, 0});
     poll(fds.data(), fds.size(), 100);
     for (size_t i = 0; i < workers_.size(); ++i) {
       auto& w = workers_[i];
-      if (!w || w->input == kNoInput) continue;
+      if (!w || w->waiting.empty()) continue;
       if (fds[i].revents && !w->receive()) {
-        uint32_t input = w->input;
-        lost(input, "crashed", w->end(false));
-        start(w);
+        replaceWorker(w, "crashed", w->end(false));
         continue;
       }
       char kind;
       std::string payload;
-      while (w && w->next(kind, payload)) message(*w, kind, payload);
-      if (w->input != kNoInput && nowNs() - w->since > int64_t{o_.timeoutSeconds} * 1'000'000'000) {
-        uint32_t input = w->input;
+      while (w->next(kind, payload)) message(*w, kind, payload);
+      if (!w->waiting.empty() && nowNs() - w->since() > int64_t{o_.timeoutSeconds} * 1'000'000'000) {
         w->end(true);
-        lost(input, "timeout", fmt::format("no result after {} s", o_.timeoutSeconds));
-        start(w);
+        replaceWorker(w, "timeout", fmt::format("no result after {} s", o_.timeoutSeconds));
       }
     }
+  }
+  /// The input that the worker was compiling has this result; the other ones of its batch are given out again.
+  void replaceWorker(std::unique_ptr<Worker>& w, const char* status, const std::string& message) {
+    const auto at = static_cast<std::ptrdiff_t>(w->compiling());
+    const uint32_t input = w->waiting[static_cast<size_t>(at)];
+    w->waiting.erase(w->waiting.begin() + at);
+    todo_.insert(todo_.begin(), w->waiting.begin(), w->waiting.end());
+    lost(input, status, message);
+    start(w);
   }
 
   void message(Worker& w, char kind, const std::string& payload) {
@@ -330,21 +342,23 @@ private:
     } else if (kind == 'e') {
       throw Error(ErrorKind::Runtime, payload);
     } else if (kind == 's') {
-      size_t at = 0;
-      auto compileNs = static_cast<int64_t>(getVarint(payload, at));
-      count("ok", compileNs);
-      ++summary_.same;
-      out_.confirm(entries_[w.input], compileNs);
-      giveNext(w);
+      for (size_t at = 0; at < payload.size();) {
+        const auto compileNs = static_cast<int64_t>(getVarint(payload, at));
+        const uint32_t input = w.answered();
+        count("ok", compileNs);
+        ++summary_.same;
+        out_.confirm(in_.entries[input], compileNs);
+      }
     } else {
-      Compilation c = in_.load(entries_[w.input], false, false);
+      const uint32_t input = w.answered();
+      Compilation c = in_.corpus.load(in_.entries[input], false, false);
       unpackResult(payload, c);
-      keep(w.input, c);
-      giveNext(w);
+      keep(input, c);
     }
+    if (w.waiting.empty()) giveNext(w);
   }
   void lost(uint32_t input, const char* status, const std::string& message) {
-    Compilation c = in_.load(entries_[input], false, false);
+    Compilation c = in_.corpus.load(in_.entries[input], false, false);
     c.source.clear(), c.ir.clear(), c.launch.clear(), c.opts.clear();
     c.story = {};
     c.status = status, c.message = message;
@@ -352,7 +366,7 @@ private:
   }
   void keep(uint32_t input, const Compilation& c) {
     count(c.status, c.compileNs);
-    out_.replace(entries_[input], c);
+    out_.replace(in_.entries[input], c);
   }
   void count(std::string_view status, int64_t compileNs) {
     ++(status == "ok"        ? summary_.ok
@@ -368,7 +382,7 @@ private:
     for (auto& w : workers_) {
       if (!w) continue;
       if (!stopped()) {
-        w->give(kQuit);
+        w->give({});
         while (w->receive()) {
         }
         char kind;
@@ -380,10 +394,8 @@ private:
     }
   }
 
-  std::string path_;
   const ReplayOptions& o_;
-  Corpus in_;
-  std::vector<CorpusEntry> entries_;
+  Inputs in_;
   Corpus out_;
   std::deque<uint32_t> todo_;
   std::vector<std::unique_ptr<Worker>> workers_;

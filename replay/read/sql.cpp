@@ -86,9 +86,12 @@ SqlResult query(Trace& trace, const std::string& sql, size_t maxRows) {
   allowReading(db);
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (code != SQLITE_OK)
-    throw Error(ErrorKind::Value,
-                fmt::format("SQL: {}{}", wrong,
-                            (code & 0xff) == SQLITE_AUTH ? ": a query only reads this trace" : ""));
+    throw Error(ErrorKind::Value, fmt::format("SQL: {}{}", wrong,
+                                              (code & 0xff) == SQLITE_AUTH ? ": a query only reads this trace"
+                                              : wrong.starts_with("access to view ")
+                                                  ? ": only the views of the trace format are "
+                                                    "run, and not as this file defines them"
+                                                  : ""));
   if (!raw) throw Error(ErrorKind::Value, "SQL: the query is empty");
   if (tail && std::string(tail).find_first_not_of(" \t\r\n;") != std::string::npos)
     throw Error(ErrorKind::Value, "SQL: one statement at a time, please");

@@ -57,8 +57,8 @@ void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
   o.made.name = begin.name;
   o.made.file = begin.script.file;
   o.made.line = begin.script.line;
-  o.made.settings = settings_.json();
   if (stories_) {
+    o.made.settings = settings_.json();
     o.made.graph = graphToText(begin.root);
     o.root = graph_.add(begin.root);
   }
@@ -139,7 +139,11 @@ void CaptureObserver::onCounts(const PassCounts& counts) {
 }
 
 void CaptureObserver::onArtifact(const Artifact& a) {
-  if (!open_ || !setText(open_->made, a.kind, a.text)) return;
+  if (!open_) return;
+  if (!stories_ && a.kind == "launch")
+    open_->made.launch = a.text; // what it says of device and work comes from the input
+  else if (!setText(open_->made, a.kind, a.text))
+    return;
   if (a.kind == "source") open_->sourceNs = nowNs();
 }
 

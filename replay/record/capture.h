@@ -43,7 +43,8 @@ struct Compilation {
 class CaptureObserver : public Observer {
 public:
   using Sink = std::function<void(Compilation)>;
-  /// Levels of detail; each contains the level before it: code and sizes, match statistics, every rewrite.
+  /// Levels of detail; each contains the level before it: code and sizes, match statistics, every rewrite. Only
+  /// the last keeps the input (graph, settings) too: who asks for less compiles a stored input and has it.
   enum class Detail : uint8_t { Code, Counts, Stories };
   /// `tally` sums up match statistics; null: the observer makes a tally of its own.
   explicit CaptureObserver(Sink sink, Detail detail = Detail::Stories, RuleTally* tally = nullptr)

@@ -72,7 +72,9 @@ void CaptureSession::finish(std::string_view status) {
     if (failure_.empty()) {
       corpus_.addCounts(observer_.tally().counts());
       corpus_.finish(std::string(status));
-      corpus_.pack();
+      // A program that captures several scripts packs once, after the last one.
+      const char* packs = std::getenv("UOPSCOPE_CORPUS_PACK");
+      if (!packs || std::string_view(packs) != "later") corpus_.pack();
     }
   } catch (const Error& e) {
     failure_ = e.what();

@@ -83,23 +83,28 @@ Corpus Corpus::open(const std::string& path) {
   return Corpus(std::move(db));
 }
 
+Corpus Corpus::reopened() const {
+  Corpus c(Database::openReadOnly(path()));
+  c.wordList_ = wordList_;
+  c.cache_ = cache_;
+  return c;
+}
+
 namespace {
-/// Adds what version 2 has to the tables of version 1. Rows keep their layout.
+/// Adds what version 2 has to the tables of version 1. Rows keep their layout, and blocks stay as they are.
 void migrate(Database& db) {
   if (db.pragma("user_version") >= kCorpusVersion) return;
   db.execute("BEGIN IMMEDIATE");
-  if (db.pragma("user_version") < kCorpusVersion)
-    db.execute(fmt::format("ALTER TABLE block ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
-                           "CREATE TABLE word_block (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, "
-                           "block INTEGER NOT NULL) STRICT;"
-                           "CREATE TABLE match_block (block INTEGER PRIMARY KEY) STRICT;"
-                           "ALTER TABLE compilation ADD COLUMN story_block INTEGER; ALTER TABLE compilation "
-                           "ADD COLUMN story_offset INTEGER;"
-                           "ALTER TABLE compilation ADD COLUMN story_size INTEGER; ALTER TABLE compilation "
-                           "ADD COLUMN parts BLOB;"
-                           "PRAGMA user_version = {}",
-                           kCorpusVersion));
-  db.execute("COMMIT");
+  if (db.pragma("user_version") < 2)
+    db.execute("ALTER TABLE block ADD COLUMN form INTEGER NOT NULL DEFAULT 0;"
+               "CREATE TABLE word_block (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, "
+               "block INTEGER NOT NULL) STRICT;"
+               "CREATE TABLE match_block (block INTEGER PRIMARY KEY) STRICT;"
+               "ALTER TABLE compilation ADD COLUMN story_block INTEGER; ALTER TABLE compilation "
+               "ADD COLUMN story_offset INTEGER;"
+               "ALTER TABLE compilation ADD COLUMN story_size INTEGER; ALTER TABLE compilation "
+               "ADD COLUMN parts BLOB;");
+  db.execute(fmt::format("PRAGMA user_version = {}; COMMIT", kCorpusVersion));
 }
 } // namespace
 

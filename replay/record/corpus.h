@@ -19,7 +19,7 @@
 namespace uopscope {
 
 constexpr int64_t kCorpusApplicationId = 0x554f5043; ///< "UOPC"
-constexpr int64_t kCorpusVersion = 2;
+constexpr int64_t kCorpusVersion = 3;                ///< 3: columns of blocks are packed by LZMA
 
 /// Where a text lies.
 struct BlockPlace {
@@ -52,6 +52,8 @@ public:
   /// Opens an existing corpus, or creates a new one.
   static Corpus append(const std::string& path);
   static Corpus open(const std::string& path);
+  /// The same file for a process that was forked: a connection of its own, and what this one has read already.
+  Corpus reopened() const;
 
   /// A copy of the corpus at `input` for a build that is to replay it. All its compilations are pending until
   /// confirm() or replace() names them; finish() drops those still pending.
@@ -69,7 +71,8 @@ public:
   void flush();
   void finish(const std::string& status = "complete");
   /// Packs the blocks, words and counts that were appended since the last time, with smaller packed blocks before them.
-  void pack();
+  /// `whole`: with all packed blocks before them, as far as a block may be large.
+  void pack(bool whole = false);
 
   // --- reading ---
   const std::string& path() const { return db_.path(); }
@@ -109,8 +112,8 @@ private:
   int64_t writeBlock(std::span<const std::string_view> records, Form form);
   bool isNewer() const { return db_.pragma("user_version") > 1; }
   std::vector<CountRow> countRows() const;
-  void packSection(const Section& section);
-  void packWords();
+  void packSection(const Section& section, bool whole);
+  void packWords(bool whole);
   void packCounts();
   void removeBlocks(std::span<const int64_t> ids);
   Compilation loadOld(Compilation c, std::string_view record) const;

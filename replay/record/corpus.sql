@@ -15,7 +15,7 @@ CREATE TABLE block (
   id INTEGER PRIMARY KEY,
   raw_size INTEGER NOT NULL,   -- bytes once decompressed
   data BLOB NOT NULL,
-  form INTEGER NOT NULL        -- 0: one zstd frame; 1: lines, line_codec.h; 2: stories, story_codec.h
+  form INTEGER NOT NULL        -- 0: one zstd frame; 1: lines, line_codec.h; 2: stories, story_codec.h; columns.h packs both
 ) STRICT;
 
 -- Words that were packed. The next words have rows.

@@ -18,8 +18,10 @@
 namespace uopscope {
 
 namespace {
-/// Larger blocks pack better, and take longer to find one compilation in: 8 MB unpack in a tenth of a second.
-constexpr size_t kPackedBytes = 8 << 20, kMaxBlockBytes = size_t{256} << 20;
+/// Larger blocks pack better, and take longer to find one compilation in: 5 MB of stories, or 32 MB of texts, unpack in less
+/// than a tenth of a second.
+constexpr int64_t kPackedStories = 5 << 20, kPackedTexts = 32 << 20;
+constexpr size_t kMaxBlockBytes = size_t{256} << 20;
 /// Of a packed block: unpacking takes up to eight times as much memory.
 constexpr size_t kMaxPackedBytes = size_t{128} << 20;
 constexpr int kHastyLevel = 3; ///< of zstd, for blocks that will be packed
@@ -28,9 +30,9 @@ constexpr int kHastyLevel = 3; ///< of zstd, for blocks that will be packed
   throw Error(ErrorKind::File, fmt::format("{}: {}; the file is damaged", path, what));
 }
 
-/// Whether a packed block is packed again with the `after` bytes that follow it.
-bool joins(int64_t block, int64_t after) {
-  return block <= after && block + after <= static_cast<int64_t>(kPackedBytes);
+/// Whether a packed block is packed again with the `after` bytes that follow it. `most`: bytes of a block.
+bool joins(int64_t block, int64_t after, int64_t most, bool whole) {
+  return (whole || block <= after) && block + after <= most;
 }
 
 /// Whole numbers with one character between them. Throws Error(File).
@@ -166,19 +168,23 @@ std::vector<Corpus::CountRow> Corpus::countRows() const {
 
 // --- packing ---
 
-void Corpus::packWords() {
+void Corpus::packWords(bool whole) {
   Statement loose = db_.prepare("SELECT min(id), sum(length(CAST(value AS BLOB))) FROM word");
-  if (!loose.step() || loose.isNull(0)) return;
-  int64_t first = loose.integer(0), bytes = loose.integer(1);
+  loose.step();
+  const bool some = !loose.isNull(0);
+  if (!some && !whole) return;
+  int64_t first = some ? loose.integer(0) : static_cast<int64_t>(wordList_.size()) + 1;
+  int64_t bytes = some ? loose.integer(1) : 0;
   loose.reset();
   std::vector<int64_t> merged;
   Statement before = db_.prepare("SELECT first, block, raw_size FROM word_block JOIN block ON block.id = "
                                  "word_block.block ORDER BY first DESC");
-  for (; before.step() && joins(before.integer(2), bytes); bytes += before.integer(2)) {
+  for (; before.step() && joins(before.integer(2), bytes, kPackedTexts, whole); bytes += before.integer(2)) {
     first = before.integer(0);
     merged.push_back(before.integer(1));
   }
   before.reset();
+  if (!some && merged.size() < 2) return;
   const auto words = std::span(wordList_).subspan(static_cast<size_t>(first - 1));
   std::string sizes;
   for (const std::string& w : words)
@@ -229,7 +235,8 @@ void Corpus::removeBlocks(std::span<const int64_t> ids) {
   }
 }
 
-void Corpus::packSection(const Section& section) {
+void Corpus::packSection(const Section& section, bool whole) {
+  const int64_t most = section.form == Form::Stories ? kPackedStories : kPackedTexts;
   // Rows of version 1 have no `parts`: their blocks hold stories between texts and stay as they are.
   Statement blocks = db_.prepare(
       fmt::format("SELECT id, form, raw_size FROM block WHERE id IN (SELECT {} FROM compilation WHERE parts "
@@ -237,13 +244,15 @@ void Corpus::packSection(const Section& section) {
                   "id NOT IN (SELECT block FROM compilation WHERE parts IS NULL) ORDER BY form, id DESC",
                   section.block));
   std::vector<int64_t> merged;
+  size_t loose = 0;
   for (int64_t bytes = 0; blocks.step(); bytes += blocks.integer(2)) {
     const bool isLoose = blocks.integer(1) == static_cast<int64_t>(Form::Plain);
-    if (!isLoose && (merged.empty() || !joins(blocks.integer(2), bytes))) break;
+    if (!isLoose && ((merged.empty() && !whole) || !joins(blocks.integer(2), bytes, most, whole))) break;
     merged.push_back(blocks.integer(0));
+    loose += isLoose;
   }
   blocks.reset();
-  if (merged.empty()) return;
+  if (loose == 0 && merged.size() < 2) return;
   std::ranges::sort(merged);
 
   Statement move = db_.prepare(
@@ -274,24 +283,24 @@ void Corpus::packSection(const Section& section) {
     for (const auto& [compilation, place] : places) {
       group.emplace_back(compilation, text(place));
       bytes += place.size;
-      if (bytes >= static_cast<int64_t>(kPackedBytes)) write();
+      if (bytes >= most) write();
     }
   }
   if (!group.empty()) write();
   removeBlocks(merged);
 }
 
-void Corpus::pack() {
+void Corpus::pack(bool whole) {
   flush();
   db_.execute("BEGIN IMMEDIATE");
   refreshWords();
-  packWords();
+  packWords(whole);
   packCounts();
-  packSection({"block", "offset", "size", Form::Lines});
-  packSection({"story_block", "story_offset", "story_size", Form::Stories});
-  packSection({"asm_block", "asm_offset", "asm_size", Form::Lines});
+  packSection({"block", "offset", "size", Form::Lines}, whole);
+  packSection({"story_block", "story_offset", "story_size", Form::Stories}, whole);
+  packSection({"asm_block", "asm_offset", "asm_size", Form::Lines}, whole);
   db_.execute("COMMIT");
-  constexpr int64_t kWorthIt = 20; // one page in so many is free
+  constexpr int64_t kWorthIt = 100; // one page in so many is free
   if (db_.pragma("freelist_count") * kWorthIt < db_.pragma("page_count")) return;
   try {
     db_.execute("VACUUM");

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <vector>
 
@@ -108,11 +110,11 @@ std::string unpackLines(std::string_view packed, size_t size) {
   ColumnReader in(packed, 8 * size + (1 << 16));
   std::vector<std::vector<std::string>> forms(1);
   LastNumbers last;
-  std::string out;
-  out.reserve(size);
+  std::string out(size, '\0');
+  char *at = out.data(), *const end = at + size;
   auto append = [&](std::string_view text) {
-    if (text.size() > size - out.size()) damagedBlock();
-    out += text;
+    if (text.size() > static_cast<size_t>(end - at)) damagedBlock();
+    at = std::copy(text.begin(), text.end(), at);
   };
   for (uint64_t records = in.get(kRecords); records > 0; --records) {
     last.beginRecord();
@@ -132,12 +134,14 @@ std::string unpackLines(std::string_view packed, size_t size) {
         // A sum beyond 64 bits wraps: only a damaged block has one.
         numbers[k] = static_cast<int64_t>(static_cast<uint64_t>(numbers[k]) +
                                           static_cast<uint64_t>(signedOf(in.get(kNumbers))));
-        append(std::to_string(numbers[k]));
+        const auto [after, failed] = std::to_chars(at, end, numbers[k]);
+        if (failed != std::errc()) damagedBlock();
+        at = after;
         append(parts[k + 1]);
       }
     }
   }
-  if (out.size() != size) damagedBlock();
+  if (at != end) damagedBlock();
   return out;
 }
 

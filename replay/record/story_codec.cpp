@@ -36,7 +36,13 @@ enum OfPart : size_t {
   kOfPart
 };
 constexpr size_t kColumns = kCommon + kStoryParts * kOfPart;
+/// Kinds, numbers of sources and modes of one node stand together: most of them occur again together.
 constexpr size_t column(StoryPart part, OfPart which) {
+  if (which == kCounts || which == kModes) which = kKinds;
+  return kCommon + static_cast<size_t>(part) * kOfPart + which;
+}
+/// The same in a block of an earlier build.
+constexpr size_t oldColumn(StoryPart part, OfPart which) {
   return kCommon + static_cast<size_t>(part) * kOfPart + which;
 }
 /// Sources from this place on are those of a list.
@@ -203,7 +209,9 @@ private:
 
   uint32_t number(WordNumbers& among, uint64_t word) {
     if (const uint32_t known = among.known(word)) return known;
-    out_.put(kWords, word);
+    out_.put(kWords,
+             unsignedOf(static_cast<int64_t>(word - lastWord_ - 1))); // most words are new in their order
+    lastWord_ = word;
     return among.add(word);
   }
   void replace(uint32_t from, uint32_t to) {
@@ -306,6 +314,7 @@ private:
   const Told* told_ = nullptr;
   std::vector<SourceRef> refs_;
   std::vector<uint32_t> open_;
+  uint64_t lastWord_ = 0;
   uint32_t passes_ = 1, lastBefore_ = 0;
 };
 
@@ -365,6 +374,9 @@ private:
     return text_.record(root);
   }
 
+  uint64_t get(StoryPart part, OfPart which) {
+    return in_.get(in_.isOld() ? oldColumn(part, which) : column(part, which));
+  }
   void checkSize() const {
     if (text_.size() > size_ - made_) damagedBlock();
   }
@@ -372,7 +384,9 @@ private:
   uint32_t number(WordNumbers& among, uint64_t read) {
     if (read < 1 || read > among.count() + 1) damagedBlock();
     if (read == among.count() + 1) {
-      const uint64_t word = in_.get(kWords);
+      uint64_t word = in_.get(kWords);
+      if (!in_.isOld()) word = lastWord_ + 1 + static_cast<uint64_t>(signedOf(word));
+      lastWord_ = word;
       if (word >> 26) damagedBlock();
       among.keep(word);
     }
@@ -380,8 +394,8 @@ private:
   }
 
   uint32_t nodes(StoryPart part, uint32_t rule) {
-    const uint64_t count = in_.get(column(part, kBatches));
-    if (!count) return rootOf(model_, part, in_.get(column(part, kRoots)), lastBefore_);
+    const uint64_t count = get(part, kBatches);
+    if (!count) return rootOf(model_, part, get(part, kRoots), lastBefore_);
     if (count > size_) damagedBlock();
     model_.beginBatch(part, rule);
     for (uint64_t k = 0; k < count; ++k) {
@@ -394,7 +408,7 @@ private:
   }
 
   void node(StoryPart part) {
-    const uint64_t token = in_.get(column(part, kTokens));
+    const uint64_t token = get(part, kTokens);
     src_.clear();
     if (token >= kReplaces) {
       const uint64_t old = model_.lastReplaced() + static_cast<uint64_t>(signedOf(token - kReplaces));
@@ -426,26 +440,26 @@ private:
 
   uint32_t spelledOut(StoryPart part) {
     uint32_t& follower = model_.expectedKind();
-    const uint64_t read = in_.get(column(part, kKinds));
+    const uint64_t read = get(part, kKinds);
     const uint32_t kind = number(kinds_, read ? read : uint64_t{follower});
     follower = kind;
     uint32_t& usual = model_.usualSources(kind);
-    const uint64_t counted = in_.get(column(part, kCounts));
+    const uint64_t counted = get(part, kCounts);
     const uint64_t count = counted ? counted - 1 : usual;
     if (count > size_) damagedBlock();
     usual = static_cast<uint32_t>(count);
     refs_.clear();
     for (uint64_t k = 0; k < count; ++k) {
       const bool inList = k >= kListPlace;
-      const uint64_t mode = in_.get(column(part, inList ? kListModes : kModes));
+      const uint64_t mode = get(part, inList ? kListModes : kModes);
       if (mode > SourceRef::Far) damagedBlock();
       SourceRef ref{static_cast<SourceRef::Mode>(mode), 0};
       if (ref.mode == SourceRef::Local)
-        ref.value = static_cast<int64_t>(in_.get(column(part, inList ? kListLocal : kLocal)));
+        ref.value = static_cast<int64_t>(get(part, inList ? kListLocal : kLocal));
       else if (ref.mode == SourceRef::Near)
-        ref.value = static_cast<int64_t>(in_.get(column(part, inList ? kListNear : kNear)));
+        ref.value = static_cast<int64_t>(get(part, inList ? kListNear : kNear));
       else if (ref.mode == SourceRef::Far)
-        ref.value = signedOf(in_.get(column(part, inList ? kListFar : kFar)));
+        ref.value = signedOf(get(part, inList ? kListFar : kFar));
       refs_.push_back(ref);
       src_.push_back(checked(model_.source(ref, kind, src_)));
     }
@@ -459,6 +473,7 @@ private:
   WordNumbers kinds_, names_;
   std::vector<SourceRef> refs_;
   std::vector<uint32_t> src_;
+  uint64_t lastWord_ = 0;
   uint32_t lastBefore_ = 0;
 };
 } // namespace

@@ -54,6 +54,7 @@ void allowReading(sqlite3* db) {
 void guardReading(sqlite3* db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr); // of files; temporary ones still work
   const std::pair<int, int> limits[] = {{SQLITE_LIMIT_LENGTH, static_cast<int>(kMostValueBytes)},
                                         {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
                                         {SQLITE_LIMIT_COLUMN, 256},

@@ -12,7 +12,8 @@ namespace uopscope {
 /// Size of the largest text or blob that is read, packed or not.
 constexpr long long kMostValueBytes = 256ll << 20;
 
-/// Sets limits, switches off triggers and functions with effects in views, and sets the authorizer.
+/// Sets limits, switches off triggers and the views of the file, which may be endless, and sets the authorizer. Temporary
+/// views of the connection work.
 void guardReading(sqlite3* db);
 /// Sets the authorizer alone: it allows reading, and temporary tables and views of this connection.
 void allowReading(sqlite3* db);

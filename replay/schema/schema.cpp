@@ -70,27 +70,47 @@ constexpr const char* kTablesBefore3[] = {"artifact", "node_block", "match_block
                                           "instruction"};
 constexpr const char* kTablesOf3And4[] = {"packed_text", "packed_program", "packed_node", "packed_match"};
 constexpr const char* kTablesOf5And6[] = {"text_block", "packed_program"};
-/// A file may define these views in any way, so readers get their own.
-constexpr const char* kViewsOfReaders[] = {"artifact", "text_line", "instruction"};
-constexpr const char* kViewsSince6[] = {"matcher_rule", "decline", "byte",
-                                        "v_node",       "v_edge",  "v_match_pass"};
 
-/// Adds the tables (empty) and views that readers query and that files of this version lack.
+/// The names of all views of this version, in the order of the schema.
+std::vector<std::string> namesOfViews() {
+  constexpr std::string_view kBegin = "\nCREATE VIEW ";
+  const std::string& sql = text("trace.sql");
+  std::vector<std::string> names;
+  for (size_t at = sql.find(kBegin); at != std::string::npos; at = sql.find(kBegin, at + 1)) {
+    const size_t name = at + kBegin.size();
+    names.push_back(sql.substr(name, sql.find(' ', name) - name));
+  }
+  return names;
+}
+
+/// Adds the tables (empty) that readers query and that files of this version lack, and all views: those of the file are
+/// never run, since it may define them in any way. Views that a version did not have are only made where its tables allow.
 void addWhatIsMissing(const Database& db, int64_t version) {
   std::string sql;
   for (const TableOf& table : kTables)
     if (table.since > version && table.since < kPlainSchemaVersion) sql += temporary("TABLE", table.name);
   if (version < 2) sql += partOfOlder("versions before 2");
   if (version < 4) sql += partOfOlder("versions before 4");
+  if (version < kPlainSchemaVersion) sql += partOfOlder("versions before 5");
   if (version >= kPackedSchemaVersion && version < kPlainSchemaVersion)
     sql += partOfOlder("versions 3 and 4");
+  if (version == kPlainSchemaVersion) sql += partOfOlder("version 5");
   if (version >= kPlainSchemaVersion && version < kLineSchemaVersion) sql += partOfOlder("versions 5 and 6");
-  if (version >= kLineSchemaVersion)
-    for (const char* view : kViewsOfReaders) sql += temporary("VIEW", view);
-  if (version >= kListSchemaVersion)
-    for (const char* view : kViewsSince6) sql += temporary("VIEW", view);
+  if (version < kLineSchemaVersion) sql += partOfOlder("versions before 7");
   if (version < 4) sql += temporary("VIEW", "v_decision") + temporary("VIEW", "v_decline");
   if (version < 8) sql += temporary("TABLE", "origin_calls") + temporary("VIEW", "v_origin");
+  if (version >= kPlainSchemaVersion) sql += temporary("VIEW", "byte");
+  db.execute(sql);
+  sql.clear();
+  Statement named =
+      db.prepare("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND name = ?1), "
+                 "EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1)");
+  for (const std::string& view : namesOfViews()) {
+    named.bind(1, std::string_view(view)).step();
+    if ((named.integer(0) || version >= kLineSchemaVersion) && !named.integer(1))
+      sql += temporary("VIEW", view);
+    named.reset();
+  }
   db.execute(sql);
 }
 } // namespace

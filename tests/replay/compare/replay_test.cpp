@@ -14,7 +14,9 @@
 #include "tests/replay/compare/history.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 
 using namespace uopscope;
@@ -83,6 +85,50 @@ TEST_CASE("a replay by the same build tells the same story, with any number of w
     CHECK(d.otherWay == 0);
     std::filesystem::remove(result);
   }
+}
+
+TEST_CASE("an input that ends its worker costs no other input its result") {
+  static enum { None, Dies, Hangs } what = None;
+  PatNode root;
+  root.ops.add(Op::MUL);
+  auto trap = [](Match& m) -> UOp {
+    const UOp by = m.root().src(1);
+    if (by.is(Op::CONST) && by.dtype().isFloat() && by.arg().f() == 77.0) {
+      if (what == Dies) raise(SIGKILL);
+      while (what == Hangs) sleep(1);
+    }
+    return m.decline("no trap");
+  };
+  const std::string path = temporary("-traps.uopcorpus"), result = temporary("-traps-result.uopcorpus");
+  {
+    Corpus corpus = Corpus::create(path);
+    CaptureObserver observer([&](Compilation c) { corpus.add(c); });
+    ObserverScope scope(&observer);
+    clearKernelCache();
+    clearScheduleCache();
+    for (int k = 0; k < 24; ++k)
+      (Tensor::empty({5 + k, 3}) * (k == 3 || k == 17 ? 77.0 : 2.0)).contiguous().realize();
+    corpus.finish();
+  }
+  const PatternMatcher traps(std::vector<std::shared_ptr<const Rule>>{std::make_shared<const Rule>(
+      "trap", "mine.py", 3, "trap", std::vector{root}, std::vector<std::string>(), trap)});
+  const UserRules added("initial symbolic", kernelPassNames(), traps);
+  for (auto [kind, status] : {std::pair{Dies, "crashed"}, {Hangs, "timeout"}}) {
+    what = kind;
+    ReplaySummary s =
+        replayCorpus(path, result, {.jobs = 2, .timeoutSeconds = 1, .kernelsOnly = true, .codeOnly = true});
+    CHECK(s.ok == 22);
+    CHECK(s.same == 22);
+    CHECK((kind == Dies ? s.crashed : s.timedOut) == 2);
+    CHECK(s.failed + s.left == 0);
+    Corpus out = Corpus::open(result);
+    for (const CorpusEntry& e : out.entries()) {
+      INFO(e.name);
+      CHECK(e.status == (out.load(e).graph.find("77.0") == std::string::npos ? "ok" : status));
+    }
+  }
+  what = None;
+  for (const std::string& file : {path, result}) std::filesystem::remove(file);
 }
 
 TEST_CASE("rules that a script added are replayed by their answers") {

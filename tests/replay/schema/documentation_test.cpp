@@ -208,7 +208,7 @@ TEST_CASE("the twenty questions are answered by Python's sqlite3 alone") {
 TEST_CASE("views say what readers say") {
   TempTrace file;
   recordEverything(file.path);
-  Database db = Database::openReadOnly(file.path);
+  Database db = Database::openForWriting(file.path); // which runs the views of the file
   for (const char* view : {"v_node", "v_edge", "v_rewrite", "v_pass", "v_kernel", "v_launch", "v_launch_time",
                            "v_match", "v_match_pass", "matcher_rule", "v_line", "v_text", "v_origin",
                            "v_buffer", "v_phase", "v_alternative"}) {
