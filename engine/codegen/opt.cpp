@@ -171,11 +171,17 @@ bool KernelOptimizer::stepsShareMemory(UOp range) const {
     const auto& open = u.ranges();
     return std::find(open.begin(), open.end(), range) != open.end();
   };
+  // Stores that no AFTER orders write different elements: their order says nothing.
+  auto isUnorderedStore = [&](UOp access) {
+    return !access.src(0).below().has(Op::AFTER) && !access.src(0).is(Op::AFTER) &&
+           std::any_of(stores_.begin(), stores_.end(), [&](UOp store) { return store.src(0) == access; });
+  };
   return std::any_of(stores_.begin(), stores_.end(), [&](UOp store) {
     if (!isInside(store)) return false;
     const UOp to = store.src(0), place = indexOf(to.src(1));
     return !place.dependsOn(range) || std::any_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
-      return a != to && a.bufferOf() == to.bufferOf() && isInside(a) && indexOf(a.src(1)) != place;
+      return a != to && a.bufferOf() == to.bufferOf() && isInside(a) && indexOf(a.src(1)) != place &&
+             !(isUnorderedStore(a) && isUnorderedStore(to));
     });
   });
 }
