@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace uopscope {
 
@@ -66,18 +67,26 @@ int conditionLanes(const Target& target, UOp condition) {
   return lanes;
 }
 
-/// Arithmetic on more lanes than the target does at once is cut.
+/// Arithmetic on more lanes than the target does at once is cut. Integers are cut into powers of two: LLVM 19 drops a
+/// mask from <11 x i8> where its values are widened and shuffled afterwards.
 UOp cutArithmetic(Match& m) {
   UOp root = m.root();
   int n = laneCount(root);
   if (n == 1 || root.dtype().isPtr()) return m.decline("one lane");
   const Target& target = m.ctx<TargetContext>().target;
   int width = root.dtype().isBool() ? conditionLanes(target, root) : aluLanes(target, root.dtype());
-  for (UOp s : root.src()) width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
-  if (width >= n) return m.decline("the device does all lanes at once");
+  bool integers = root.dtype().isInt();
+  for (UOp s : root.src()) {
+    width = std::min(width, s.dtype().isBool() ? width : aluLanes(target, s.dtype()));
+    integers |= s.dtype().isInt();
+  }
+  auto most = [&](int left) {
+    return std::min(width, integers ? static_cast<int>(std::bit_floor(static_cast<unsigned>(left))) : left);
+  };
+  if (most(n) >= n) return m.decline("the device does all lanes at once");
   std::vector<UOp> parts;
-  for (int first = 0; first < n; first += width) {
-    int count = std::min(width, n - first);
+  for (int first = 0, count = 0; first < n; first += count) {
+    count = most(n - first);
     std::vector<UOp> sources;
     for (UOp s : root.src()) sources.push_back(sliceLanes(s, first, count));
     parts.push_back(UOp::make(root.op(), withLanes(root.dtype(), count), sources, root.arg()));

@@ -8,6 +8,7 @@
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/same_place.h"
 #include "engine/codegen/staging.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/algebra.h"
@@ -179,10 +180,10 @@ bool KernelOptimizer::stepsShareMemory(UOp range) const {
   return std::any_of(stores_.begin(), stores_.end(), [&](UOp store) {
     if (!isInside(store)) return false;
     const UOp to = store.src(0), place = indexOf(to.src(1));
-    return !place.dependsOn(range) || std::any_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
-      return a != to && a.bufferOf() == to.bufferOf() && isInside(a) && indexOf(a.src(1)) != place &&
-             !(isUnorderedStore(a) && isUnorderedStore(to));
-    });
+    return mayCoincide(place, range) || std::any_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
+             return a != to && a.bufferOf() == to.bufferOf() && isInside(a) && indexOf(a.src(1)) != place &&
+                    !(isUnorderedStore(a) && isUnorderedStore(to));
+           });
   });
 }
 

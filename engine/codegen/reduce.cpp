@@ -162,7 +162,8 @@ UOp reduceToAccumulator(Match& m) {
       acc.after(red.ranges()).indexed({at}, withLanes(acc.dtype(), width)).store(identityElement(how, type));
   std::vector<UOp> inside{start};
   inside.insert(inside.end(), loops.begin(), loops.end());
-  UOp next = acc.after(inside).indexed({at}, type);
+  // The store waits for the start as well: where the sum is a constant, nothing is read that would wait for it.
+  UOp held = acc.after(inside), next = held.indexed({at}, type);
   TileLanes tiles = how == Op::ADD ? tileLanesOf(value) : TileLanes{};
   for (int first = 0; first < in; first += width) {
     UOp added =
@@ -172,7 +173,7 @@ UOp reduceToAccumulator(Match& m) {
             : UOp{};
     next = added ? added : addSlice(next, value, first, how, ctx.target);
   }
-  UOp done = acc.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
+  UOp done = held.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
   return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
 }

@@ -14,15 +14,18 @@ constexpr OpSet kNoEffect{Op::UNROLL, Op::NOOP, Op::VECTORIZE, Op::SINK};
 constexpr OpSet kEffects{Op::RANGE,  Op::STORE,  Op::KERNEL,        Op::BARRIER, Op::END,
                          Op::UNROLL, Op::CUSTOM, Op::CUSTOM_KERNEL, Op::CUSTOMI};
 
-UOp nothing() {
-  return UOp::make(Op::NOOP, dtypes::void_, std::initializer_list<UOp>{});
+/// A store that does nothing still stands for all that its memory waits for: whoever comes after it comes after those.
+UOp nothingBut(UOp address) {
+  std::vector<UOp> effects;
+  for (UOp u = address; u.in({Op::INDEX, Op::CAST, Op::AFTER}); u = u.src(0))
+    if (u.is(Op::AFTER))
+      for (UOp s : u.src().subspan(1))
+        if (!s.is(Op::RANGE)) effects.push_back(s);
+  return UOp::make(Op::NOOP, dtypes::void_, effects);
 }
-
-/// A store at Invalid does nothing, and a load gives 0.
-UOp invalidAccess(Match& m) {
-  UOp u = m.root();
-  if (u.is(Op::STORE)) return nothing();
-  return u.srcCount() > 1 && u.src(1).dtype() == u.dtype() ? u.src(1) : u.constLike(int64_t{0});
+/// Where a store changes nothing: it stores what is there, or at no place.
+UOp noStore(Match& m) {
+  return nothingBut(m.root().src(0));
 }
 
 /// Replaces each source without an effect of its own (a list of effects) by its sources.
@@ -55,8 +58,17 @@ UOp flattenAfter(Match& m) {
              : u.withSrc(src);
 }
 
+/// Whether none of what a NOOP stands for happens in the loops that are closed around it.
+bool happensOutside(const Match& m) {
+  const std::vector<UOp>& open = m[x].ranges();
+  return std::none_of(open.begin(), open.end(), [&](UOp r) {
+    return std::find(m.root().src().begin() + 1, m.root().src().end(), r) != m.root().src().end();
+  });
+}
+
 constexpr Pat ownLoad = pat::op(Op::LOAD, kIndex.named(i));
 constexpr Pat kPlainIndex = pat::op(Op::INDEX, a, Pat(at).withDtype(kMaskIndex)).named(i);
+constexpr Pat kNowhere = pat::orCasted(pat::op(Op::INDEX, a, kInvalid).more());
 /// An index behind this gate.
 constexpr Pat gated(const Pat& gate) {
   return pat::alike(i, a, pat::where(gate, at, pat::invalid()));
@@ -69,18 +81,19 @@ constexpr RuleDef kEffectRules[] = {
 
 constexpr RuleDef kMemoryRules[] = {
     // a[i] = a[i] does nothing, unless ranges must be closed there.
-    RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), pat::nothing()),
+    RULE("store-own-load", pat::op(Op::STORE, kIndex.named(i), ownLoad), noStore),
     // a[i] = c ? v : a[i] stores v where c holds.
     RULE("store-where-then", pat::op(Op::STORE, kPlainIndex, pat::where(cond, x, ownLoad)).more(),
          pat::rootWith(gated(cond), x)),
     RULE("store-where-else", pat::op(Op::STORE, kPlainIndex, pat::where(cond, ownLoad, x)).more(),
          pat::rootWith(gated(pat::logicalNot(cond)), x)),
-    RULE("access-invalid",
-         pat::op(OpSet{Op::LOAD, Op::STORE}, pat::orCasted(pat::op(Op::INDEX, a, kInvalid).more())).more(),
-         invalidAccess),
+    RULE("store-nowhere", pat::op(Op::STORE, kNowhere).more(), noStore),
+    RULE("load-nowhere-else", pat::op(Op::LOAD, kNowhere, x).more(), x, guard::likeRoot(x)),
+    RULE("load-nowhere", pat::op(Op::LOAD, kNowhere).more(), 0),
     RULE("group-of-one", pat::op(Op::GROUP, x), x),
     RULE("flatten-effects", pat::any(OpSet{Op::SINK, Op::GROUP}), flattenEffects),
-    RULE("end-of-nothing", pat::op(Op::END, pat::op(OpSet(Op::NOOP)).named(x)).more(), x),
+    RULE("end-of-nothing", pat::op(Op::END, pat::op(OpSet(Op::NOOP)).more().named(x)).more(), x,
+         guard::when(happensOutside, "a store in the loop comes before")),
 };
 
 } // namespace

@@ -181,6 +181,7 @@ UOp customKernel(Match& m) {
       throw Error(ErrorKind::Value,
                   fmt::format("the custom kernel stores to parameter {} and was given {} tensors", k,
                               custom.srcCount()));
+  for (UOp memory : custom.src()) m.ctx<ScheduleState>().givenByHand.push_back(memory.bufferOf());
   return UOp::make(Op::KERNEL, dtypes::void_, src,
                    Arg::of(std::vector<int64_t>(written.begin(), written.end())));
 }

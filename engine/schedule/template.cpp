@@ -162,6 +162,7 @@ private:
       }
     } else if (u.is(Op::AFTER)) {
       at = located(u.src(0), numberOf);
+      if (at && !hasRun(u, at)) return {};
     }
     if (!at) return {};
     for (size_t k = chain.size(); k-- > 0;) {
@@ -170,6 +171,15 @@ private:
       at = chain[k].withSrc(src);
     }
     return at;
+  }
+
+  /// Whether all kernels given by hand that `after` names are among the kernels of the schedule: one whose result
+  /// turned out not to matter (x < x) is not, and its memory has no contents yet.
+  bool hasRun(UOp after, UOp at) const {
+    int64_t named = 0;
+    for (; after.is(Op::AFTER); after = after.src(0)) named += after.src(1).is(Op::CUSTOM_KERNEL);
+    const auto& given = state_.givenByHand;
+    return std::count(given.begin(), given.end(), at.bufferOf()) >= named;
   }
 
   /// The view of the buffer that an assignment writes.
@@ -219,7 +229,9 @@ private:
     IdMap<bool> overtaken; // ASSIGNs replaced by a later ASSIGN: they must not run again
     for (size_t k = now_.size(); k-- > 0;) {
       UOp u = signature_.nodes[k];
-      bool wanted = outputs.contains(u) || signature_.held[k] || u.is(Op::ASSIGN);
+      const bool byHand =
+          u.is(Op::AFTER) && u.src(1).is(Op::CUSTOM_KERNEL); // it must not run again, like an ASSIGN
+      bool wanted = outputs.contains(u) || signature_.held[k] || u.is(Op::ASSIGN) || byHand;
       if (!wanted || !now_[k] ||
           u.in({Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::SINK, Op::BIND, Op::DEFINE_VAR}))
         continue;

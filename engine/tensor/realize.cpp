@@ -128,6 +128,31 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   return roots;
 }
 
+/// Further results of kernels given by hand that these graphs run. A kernel that writes several tensors must not run
+/// once for each, so all of them are computed with the first.
+std::vector<UOp> furtherResults(const std::vector<UOp>& graphs) {
+  auto runsKernel = [](UOp u) { return u.below().contains(Op::CUSTOM_KERNEL) || u.is(Op::CUSTOM_KERNEL); };
+  if (std::none_of(graphs.begin(), graphs.end(), runsKernel)) return {};
+  IdMap<bool> run, seen;
+  for (UOp u : UOp::sink(graphs).toposort(runsKernel)) {
+    if (u.is(Op::CUSTOM_KERNEL)) run.set(u.slot(), true);
+    seen.set(u.slot(), true);
+  }
+  std::vector<UOp> found, stack;
+  forEachTensor([&](Tensor::State& s) {
+    stack.assign(1, s.uop);
+    while (!stack.empty()) {
+      UOp u = stack.back();
+      stack.pop_back();
+      if (!runsKernel(u) || seen.contains(u.slot())) continue;
+      seen.set(u.slot(), true);
+      if (u.is(Op::AFTER) && run.contains(u.src(1).slot())) found.push_back(u);
+      stack.insert(stack.end(), u.src().begin(), u.src().end());
+    }
+  });
+  return found;
+}
+
 /// The values to compute for these tensors, and for tensors whose sources would be overwritten.
 std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   foldValues(tensors);
@@ -142,6 +167,7 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
       continue;
     }
     if (computeBeforeCapture(nodes)) continue; // while a value on several devices is still one node
+    for (UOp u : furtherResults(nodes)) tensors.push_back(Tensor::fromUOp(u));
     std::vector<UOp> roots = separatedRoots(tensors);
     refusePlaceholders(roots);
     OldContentsKept kept = keepOldContents(roots, inPlace);
