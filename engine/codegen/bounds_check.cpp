@@ -114,13 +114,13 @@ void forEachTerm(UOp sum, const Use& use) {
   for (UOp t : terms) use(t, least - t.vmin(), most - t.vmax());
 }
 
-/// The index with the bounds that its gate gives to expressions in it: under "x < 7 and not x < 0" the
-/// expression x is a number from 0 to 6; under "x < r + 3", where r has 4 steps, it is at most 5; under
-/// "x - r < 7 and not x - r < 0" it is a number from 0 to 9.
-///
-/// With `readsOnly` only what depends on memory is replaced; the gate still relates ranges to one another then.
-UOp givenClauses(const Access& a, bool readsOnly) {
-  UOpMap<std::pair<int64_t, int64_t>> bounds;
+using Bounds = UOpMap<std::pair<int64_t, int64_t>>;
+
+/// The bounds that a gate gives to expressions: under "x < 7 and not x < 0" the expression x is a number from 0 to 6;
+/// under "x < r + 3", where r has 4 steps, it is at most 5; under "x - r < 7 and not x - r < 0" it is a number from 0 to
+/// 9.
+Bounds boundsOf(UOp gate) {
+  Bounds bounds;
   auto of = [&](UOp x) -> std::pair<int64_t, int64_t>& {
     return bounds.emplace(x, std::pair(x.vmin(), x.vmax())).first->second;
   };
@@ -138,7 +138,7 @@ UOp givenClauses(const Access& a, bool readsOnly) {
       if (most - othersLeast < t.vmax()) of(t).second = std::min(of(t).second, most - othersLeast);
     });
   };
-  for (UOp clause : splitUop(a.valid, Op::AND)) {
+  for (UOp clause : splitUop(gate, Op::AND)) {
     bool negated = clause.is(Op::CMPNE) && clause.src(1).isConst(1);
     if (negated) clause = clause.src(0);
     if (!clause.is(Op::CMPLT)) continue;
@@ -151,22 +151,53 @@ UOp givenClauses(const Access& a, bool readsOnly) {
       atLeast(y, x.vmin() + 1);
     }
   }
-  UOpMap<UOp> bounded;
-  for (auto& [x, range] : bounds)
-    if (!x.isConst() && range.first <= range.second && (!readsOnly || a.isRead(x)))
-      bounded[x] = UOp::variable(fmt::format("part{}", bounded.size()), range.first, range.second, x.dtype());
-  return bounded.empty() ? a.index : simplify(a.index.substitute(bounded));
+  std::erase_if(bounds, [](const auto& b) { return b.first.isConst() || b.second.first > b.second.second; });
+  return bounds;
+}
+
+/// A variable in place of each of these expressions.
+UOpMap<UOp> variablesFor(const Bounds& bounds, size_t first) {
+  UOpMap<UOp> parts;
+  for (const auto& [x, range] : bounds)
+    parts[x] =
+        UOp::variable(fmt::format("part{}", first + parts.size()), range.first, range.second, x.dtype());
+  return parts;
+}
+
+/// Whether the index is inside for the bounds of all expressions that its gate names.
+bool insideByClauses(const Access& a) {
+  const UOpMap<UOp> parts = variablesFor(boundsOf(a.valid), 0);
+  const UOp index = parts.empty() ? a.index : simplify(a.index.substitute(parts));
+  return a.within(index.vmin()) && a.within(index.vmax());
 }
 
 /// Whether the index is inside for every value that the gate leaves to what is read from memory, and for all
-/// steps of the loops.
+/// steps of the loops. The innermost expressions become variables first: their bounds narrow those around them.
 bool insideAtAllSteps(const Access& a) {
-  Access bounded{givenClauses(a, true), UOp::constant(dtypes::bool_, int64_t{1}), a.size, {}};
-  for (UOp clause : splitUop(a.valid, Op::AND))
-    if (!a.isRead(clause)) bounded.valid = bounded.valid & clause;
-  bounded.valid = simplify(bounded.valid);
-  const auto leaves = leavesOf(bounded);
-  return leaves && !counterexample(bounded, *leaves);
+  Access now = a;
+  size_t made = 0;
+  for (bool more = true; more;) {
+    Bounds bounds = boundsOf(now.valid);
+    std::erase_if(bounds, [&](const auto& b) { return !now.isRead(b.first); });
+    const Bounds all = bounds;
+    std::erase_if(bounds, [&](const auto& b) {
+      return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+        return other.first != b.first && b.first.dependsOn(other.first);
+      });
+    });
+    const UOpMap<UOp> parts = variablesFor(bounds, made);
+    more = !parts.empty() && made < 16;
+    if (!more) break;
+    made += parts.size();
+    now.index = simplify(now.index.substitute(parts));
+    now.valid = now.valid.substitute(parts);
+  }
+  UOp known = UOp::constant(dtypes::bool_, int64_t{1});
+  for (UOp clause : splitUop(now.valid, Op::AND))
+    if (!now.isRead(clause)) known = known & clause;
+  now.valid = simplify(known);
+  const auto leaves = leavesOf(now);
+  return leaves && !counterexample(now, *leaves);
 }
 
 [[noreturn]] void outside(UOp sink, std::string_view pass, UOp u, const Access& a, const std::string& how) {
@@ -187,7 +218,7 @@ void checkBounds(UOp sink, std::string_view pass) {
     auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
     if (inBounds(a->index)) continue;
     UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
-    if (inBounds(narrowed) || (a->readsMemory() && inBounds(givenClauses(*a, false)))) continue;
+    if (inBounds(narrowed) || (a->readsMemory() && insideByClauses(*a))) continue;
     if (a->readsMemory() && insideAtAllSteps(*a)) continue;
     if (auto leaves = leavesOf(*a)) {
       auto at = counterexample(*a, *leaves);

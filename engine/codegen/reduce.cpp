@@ -186,6 +186,13 @@ constexpr RuleDef kClose[] = {RULE("close-ranges-once", any(Op::SINK), closeOnce
 
 constexpr RuleDef kReduce[] = {RULE("reduce-to-accumulator", any(Op::REDUCE), reduceToAccumulator)};
 
+/// Whether work items stand for the steps of the range.
+bool isHardware(UOp range) {
+  const AxisType type = range.axisType();
+  return type == AxisType::Global || type == AxisType::Thread || type == AxisType::Local ||
+         type == AxisType::Warp;
+}
+
 std::vector<UOp> closedBy(UOp end) {
   return {end.src().begin() + 1, end.src().end()};
 }
@@ -282,6 +289,11 @@ UOp closeRangesOnce(UOp sink) {
       UOp merged = UOp::groupOf(std::vector<UOp>{first.src(0), second.src(0)}).end(closedBy(first));
       now[first] = merged;
       now[second] = merged;
+    } else if (isHardware(shared) && second.dependsOn(first)) {
+      // A thread is no loop: each one does its own part of the store below.
+      std::vector<UOp> rest = closedBy(first);
+      std::erase(rest, shared);
+      now[first] = rest.empty() ? first.src(0) : first.src(0).end(rest);
     } else {
       now[second] = withFreshRange(second, shared, nextRangeId(nodes));
     }

@@ -1,17 +1,36 @@
 // Reductions: factors that do not depend on the loop move out of it. Two more rules apply to kernels alone.
 //
-// Moving a factor out of a float sum changes its rounding, as it does in the reference. The factor of a
-// maximum must not be negative.
+// Moving a factor out of a float sum changes its rounding, as it does in the reference. A factor leaves a maximum only
+// where it keeps the order of the terms: it is not negative, and no product wraps or is NaN.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace uopscope::rules {
 
 namespace {
+
+/// Whether the product of two integers of these bounds is in its type, where it would wrap otherwise.
+bool fits(UOp a, UOp b) {
+  if (a.dtype() == dtypes::index) return true;
+  if (a.dtype().kind() == Scalar::UInt64) return false; // its bounds saturate below its largest number
+  const __int128 ends[] = {__int128{a.vmin()} * b.vmin(), __int128{a.vmin()} * b.vmax(),
+                           __int128{a.vmax()} * b.vmin(), __int128{a.vmax()} * b.vmax()};
+  const DType type = a.dtype().scalar();
+  return *std::min_element(std::begin(ends), std::end(ends)) >= dtypes::minInt(type) &&
+         *std::max_element(std::begin(ends), std::end(ends)) <= __int128{dtypes::maxInt(type)};
+}
+
+/// Whether max(x * f) is max(x) * f: the factor keeps the order, and no product wraps or is the NaN of 0 * infinity.
+bool keepsOrder(UOp factor) {
+  if (!factor.dtype().isFloat()) return factor.vmin() >= 0;
+  const UOp c = laneConst(factor);
+  return c && c.arg().number() > 0 && std::isfinite(c.arg().number());
+}
 
 UOp mulOutOfReduce(Match& m) {
   UOp reduce = m.root(), value = reduce.src(0);
@@ -23,14 +42,15 @@ UOp mulOutOfReduce(Match& m) {
   std::vector<UOp> inside, outside;
   for (UOp f : splitUop(value, Op::MUL)) {
     bool depends = std::any_of(ranges.begin(), ranges.end(), [&](UOp r) { return f.dependsOn(r); });
-    bool positive = f.dtype().isFloat() ? laneConst(f) && laneConst(f).arg().number() >= 0 : f.vmin() >= 0;
-    bool leaves = !depends && (!isMax || positive);
+    bool leaves = !depends && (!isMax || keepsOrder(f));
     (leaves ? outside : inside).push_back(f);
   }
   if (outside.empty()) return m.decline("every factor depends on the loop, or may be negative in a maximum");
   std::vector<UOp> src(reduce.src().begin(), reduce.src().end());
   src[0] = joinUop(inside, Op::MUL, value.constLike(int64_t{1}));
-  return reduce.withSrc(src) * joinUop(outside, Op::MUL, {});
+  const UOp factor = joinUop(outside, Op::MUL, {});
+  if (isMax && !factor.dtype().isFloat() && !fits(src[0], factor)) return m.decline("a product may wrap");
+  return reduce.withSrc(src) * factor;
 }
 
 constexpr RuleDef kReduceRules[] = {

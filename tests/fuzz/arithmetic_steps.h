@@ -78,7 +78,7 @@ inline void binaryStep(State& s) {
   }
   case 1: {
     Tensor t = x.dtype().isBool() && y.dtype().isBool() ? x.bitXor(y) : x - y;
-    return s.push(t, sumOf(p, q, t.dtype()), "sub(" + sides + ")");
+    return s.push(t, wrapped(sumOf(p, q, t.dtype()), t.dtype()), "sub(" + sides + ")");
   }
   case 2: {
     Tensor t = x * y;
@@ -123,7 +123,7 @@ inline void unaryStep(State& s) {
     return x;
   };
   switch (which) {
-  case 0: return s.push(d.isBool() ? x.logicalNot() : x.neg(), p, "neg" + of);
+  case 0: return s.push(d.isBool() ? x.logicalNot() : x.neg(), wrapped(p, d), "neg" + of);
   case 1: return s.push(x.relu(), p, "relu" + of);
   case 2: return s.push(x.abs(), p, "abs" + of);
   case 3: return p.exact() ? s.push(x.sign(), {0, 1, Precision::kNone}, "sign" + of) : void();
@@ -167,7 +167,7 @@ inline void scalarStep(State& s) {
   }
   case 2: {
     Tensor t = x.sub(Operand(c), true);
-    return s.push(t, sumOf(p, small, t.dtype()), fmt::format("{} - {}", c, nameOf(*a)));
+    return s.push(t, wrapped(sumOf(p, small, t.dtype()), t.dtype()), fmt::format("{} - {}", c, nameOf(*a)));
   }
   default: {
     Tensor t = x.maximum(Operand(c)).minimum(Operand(c + 3));
@@ -197,7 +197,8 @@ inline void castStep(State& s) {
     if (!x.isFloat() && !x.dtype().isBool()) x = x.mod(Operand(17)), p.mag = 5;
     x = x.clamp(Operand(x.dtype().isUnsigned() ? 0 : -100), Operand(100)), p.mag = 7;
   }
-  s.push(x.cast(to), stored(p, to), text);
+  const bool hasSign = x.dtype().isInt() && !x.dtype().isUnsigned();
+  s.push(x.cast(to), hasSign ? wrapped(stored(p, to), to) : stored(p, to), text);
 }
 inline void bitcastStep(State& s) {
   const Value* a = s.pick();

@@ -58,6 +58,11 @@ inline Precision stored(Precision p, DType d) {
   }
   return p;
 }
+/// A value that may be below zero, kept by a type without a sign.
+inline Precision wrapped(Precision p, DType d) {
+  if (d.isUnsigned()) p.mag = d.bitsize();
+  return p;
+}
 inline Precision sumOf(Precision a, Precision b, DType d) {
   return stored({std::max(a.frac, b.frac), std::max(a.mag, b.mag) + 1, logSum(a.err, b.err)}, d);
 }

@@ -164,6 +164,22 @@ TEST_CASE("programs that failed once") {
       "leaf 0 0 50 62|movement 0 59|index 49|leaf|unary",
       // a bool that becomes all lanes of a vector, in C
       "leaf 0 33568|leaf 0 0 0 11|binary 21 0 23|gradient 80253 97921",
+      // a maximum whose terms are doubled and wrap
+      "leaf 12695 0 56 1|symbolic 0 0 3 5 44047",
+      // the least of padded numbers: the terms of some lanes are one constant
+      "leaf 58384 0 0 59|movement 0 5 0 5689|reduce 41 0 13 0 90667",
+      "leaf 48 0 0 11|movement 0 37 0 560|reduce 1 0 7 0 27765",
+      // narrow integers in eleven lanes
+      "leaf 0 0 0 13|leaf 19 0 47270 18|effect|product|cast 21 61133|movement 21851 14 13 13|gradient|leaf|"
+      "binary 5 0 52|product|bitcast|reduce 52 0 0 0 35138",
+      // a kernel by hand whose value turns out not to matter, and one with two results
+      "leaf|kernel|binary 9 0 45|effect 26 1",
+      "leaf|leaf|binary|movement 0 1|kernel 0 38267|movement 0 2|binary 5752|effect 14124 46",
+      // gates of loaded indices that bound an expression inside an expression
+      "leaf|leaf 0 0 0 11|binary|join 1 31 9 0 31|kernel|shard|index|movement|movement 43 9 37 "
+      "31|binary|unary|movement|"
+      "index 11816 0 0 2719",
+      "leaf 0 0 50 29|symbolic 0 0 0 0 50|gradient 29 65558 2",
       // an element of a reshaped empty tensor
       "leaf 75426 68387 65200 46439 78650 13936|"
       "movement 53992 19302 90793 90953 64791 65691|"

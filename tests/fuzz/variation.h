@@ -123,7 +123,10 @@ inline void Variation::realize(const std::vector<Tensor>& outputs) const {
     if (info && (info->hasOptsToApply || !info->appliedOpts.empty())) continue;
     PoolScope pool(*item.pool);
     const Target& target = Device::get("CPU").renderer().target();
-    item.ast = withOpts(item.ast, randomOptsFor(item.ast, target, random));
+    const std::vector<Opt> opts = randomOptsFor(item.ast, target, random);
+    if (std::getenv("UOPSCOPE_FUZZ_TRACE"))
+      for (const Opt& o : opts) fmt::print(stderr, "  {}\n", toString(o));
+    item.ast = withOpts(item.ast, opts);
   }
   runSchedule(schedule);
 }

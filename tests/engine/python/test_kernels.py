@@ -35,8 +35,18 @@ def test_steps_that_share_memory_keep_their_order():
     i = UOp.range(63, 0, kind)
     now = out.after(out[i].store(x[i]), i)
     return now[i + 1].store(x[i] * 2).end(i).sink(arg=KernelInfo(name="along", opts_to_apply=opts))
+  def zeroed(out): return out.after(out[(z := UOp.range(32, 1))].store(0.0).end(z))
+  def pairs(out, x, opts, kind):
+    i, now = UOp.range(64, 0, kind), zeroed(out)
+    now = now.after(i)
+    return now[i // 2].store(now[i // 2] + x[i]).end(i).sink(arg=KernelInfo(name="pairs", opts_to_apply=opts))
+  def scattered(out, x, opts, kind):
+    i, now = UOp.range(64, 0, kind), zeroed(out)
+    now, at = now.after(i), (x[i] * 8).cast(dtypes.index)
+    return now[at].store(now[at] + x[i]).end(i).sink(arg=KernelInfo(name="scattered", opts_to_apply=opts))
   x = np.linspace(0.5, 1.5, 64, dtype=np.float32)
-  wants = {running: np.cumsum(x), rows: x[:56].reshape(8, 7).prod(1), along: np.append(x[:63], x[62] * 2)}
+  wants = {running: np.cumsum(x), rows: x[:56].reshape(8, 7).prod(1), along: np.append(x[:63], x[62] * 2),
+           pairs: x.reshape(32, 2).sum(1), scattered: np.bincount((x * 8).astype(int), x, 32)}
   tried = refused = 0
   for kernel, want in wants.items():
     for kind in (AxisType.LOOP, AxisType.REDUCE):
@@ -157,6 +167,30 @@ def test_programs_for_a_renderer():
   kernel = (Tensor([1.0, 2.0]) + 1).schedule()[-1].ast
   p = get_program(kernel, Device["CPU"].renderer)
   assert p.name and p.src and p.uops
+
+def test_a_kernel_runs_once_for_all_its_results():
+  def two(a, x, b):
+    i = UOp.range(3, 0)
+    return UOp.sink(a[i].store(a[i] + x[i]).end(i), b[i].store(b[i] + x[i] * x[i]).end(i), arg=KernelInfo(name="two"))
+  def made(): return Tensor([10., 10, 10]).realize().custom_kernel(Tensor([1., 2, 3]).realize(), Tensor([100., 100, 100]).realize(), fxn=two)
+  a, _, b = made()
+  y, z, total = a * 2, b * 3, (b + 1).sum()
+  assert y.tolist() == [22, 24, 26] and z.tolist() == [303, 312, 327]
+  assert (a.tolist(), b.tolist(), total.item()) == ([11, 12, 13], [101, 104, 109], 317)
+  a, _, b = made()                                                # the results are assigned to, in one realize
+  c, s = a.clone(), a + b
+  c[0] = 1
+  Tensor.realize(s, c)
+  assert (s.tolist(), c.tolist(), b.tolist()) == ([112, 116, 122], [1, 12, 13], [101, 104, 109])
+
+def test_a_kernel_that_no_value_needs_runs_for_the_next():
+  x = Tensor([1.5, 2.5]).realize().custom_kernel(fxn=lambda o: o[(i := UOp.range(2, 0))].store(o[i] * 2).end(i).sink(arg=KernelInfo(name="twice")))[0]
+  assert (x < x).clone().realize().tolist() == [False, False]
+  assert x.tolist() == [3, 5] and x.tolist() == [3, 5]
+
+def test_threads_of_a_running_sum():
+  kernel = Tensor.arange(264).reshape(33, 8).float().contiguous().realize().cumsum(0).schedule()[-1].ast
+  assert "core_id" in get_program(kernel, Device["CPU"].renderer, opts=[Opt(OptOps.THREAD, 0, 2)]).src
 
 def test_one_index_counts_the_elements_of_an_argument():
   def double(out, x):
