@@ -44,6 +44,7 @@ private:
   ValueCheck compareEffects(UOp before, UOp after);
   ValueCheck compareGradient(UOp before, UOp after);
   ValueCheck compareOutputs(UOp before, UOp after);
+  ValueCheck compareGivenByHand(UOp before, UOp after);
 
   void leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& out, bool launched);
   ValueCheck compareLeaves(std::vector<Leaf> left, std::vector<Leaf> right, const VariableList& open);

@@ -124,6 +124,27 @@ TEST_CASE("value check: overlapping tiles of results are right, of a sum they ar
   CHECK(check(UOp::range(10, 0, AxisType::Reduce), tiled(6)).verdict == V::Differs);
 }
 
+TEST_CASE("value check: a kernel given by hand keeps its memory, and what it writes") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto parameter = [](int64_t k) {
+    return UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(4), {}, Arg::of(k));
+  };
+  const UOp r = UOp::range(4, 0);
+  const UOp read = parameter(1).indexed({r}, dtypes::float32),
+            at = parameter(0).indexed({r}, parameter(0).dtype());
+  const UOp graph = UOp::sink(std::vector<UOp>{at.store(read).end(std::vector<UOp>{r})});
+  const UOp a = newBuffer("CPU", dtypes::float32, 4), b = newBuffer("CPU", dtypes::float32, 4);
+  const UOp custom = UOp::make(Op::CUSTOM_KERNEL, dtypes::void_, {a, b}, Arg::of(int64_t{0}));
+  auto kernel = [&](UOp first, UOp second, std::vector<int64_t> written) {
+    return UOp::make(Op::KERNEL, dtypes::void_, {graph, first, second}, Arg::of(written));
+  };
+  using V = ValueCheck::Verdict;
+  CHECK(check(custom, kernel(a, b, {0})).verdict == V::Same);
+  CHECK(check(custom, kernel(b, a, {0})).verdict == V::Differs);
+  CHECK(check(custom, kernel(a, b, {1})).verdict == V::Differs);
+}
+
 TEST_CASE("value check: bits taken as another type are computed") {
   Pool pool;
   PoolScope scope(pool);
