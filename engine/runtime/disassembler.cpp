@@ -1,4 +1,7 @@
 // Decodes each function once. The targets of its jumps are collected before it is printed.
+//
+// A thread keeps LLVM's tables for a processor, and the text of each instruction that jumps nowhere by its bytes: kernels
+// repeat most of them.
 #ifdef UOPSCOPE_HAVE_LLVM
 #include "engine/runtime/disassembler.h"
 
@@ -19,39 +22,131 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <map>
+#include <unordered_map>
 
 namespace uopscope {
 
-std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
-                              const std::string& features, std::vector<AssemblyLine>* lines) {
+namespace {
+
+struct Decoded {
+  uint64_t at = 0, length = 0;
+  bool valid = false;
+  llvm::MCInst inst;
+};
+
+/// The decoder and the printer for one processor.
+class Disassembler {
+public:
+  Disassembler(const llvm::Target& target, const std::string& triple, const std::string& cpu,
+            const std::string& features)
+      : triple_(triple), registers_(target.createMCRegInfo(triple)),
+        syntax_(target.createMCAsmInfo(*registers_, triple, llvm::MCTargetOptions())),
+        subtarget_(target.createMCSubtargetInfo(triple, cpu, features)),
+        instructions_(target.createMCInstrInfo()),
+        analysis_(target.createMCInstrAnalysis(instructions_.get())),
+        context_(triple_, syntax_.get(), registers_.get(), subtarget_.get()),
+        decoder_(target.createMCDisassembler(*subtarget_, context_)),
+        printer_(target.createMCInstPrinter(triple_, triple_.isX86() ? 1 : 0, *syntax_, *instructions_,
+                                            *registers_)) {
+    if (printer_) printer_->setPrintBranchImmAsAddress(true);
+  }
+
+  bool works() const { return decoder_ && printer_; }
+
+  std::vector<Decoded> decode(llvm::ArrayRef<uint8_t> bytes) const {
+    std::vector<Decoded> decoded;
+    decoded.reserve(bytes.size() / 4);
+    for (uint64_t at = 0; at < bytes.size();) {
+      Decoded& d = decoded.emplace_back();
+      d.at = at;
+      d.valid = decoder_->getInstruction(d.inst, d.length, bytes.slice(at), at, llvm::nulls()) ==
+                llvm::MCDisassembler::Success;
+      at += d.length ? d.length : 1;
+    }
+    return decoded;
+  }
+
+  /// Where the instruction jumps to, within a function of `size` bytes.
+  std::optional<uint64_t> targetOf(const Decoded& d, uint64_t size) const {
+    uint64_t to = 0;
+    if (!d.valid || !analysis_ || !analysis_->isBranch(d.inst) ||
+        !analysis_->evaluateBranch(d.inst, d.at, d.length, to) || to >= size)
+      return {};
+    return to;
+  }
+
+  /// The text of a valid instruction; it holds until the next call.
+  const std::string& print(const Decoded& d, llvm::ArrayRef<uint8_t> bytes) {
+    constexpr size_t kMost = 20'000;
+    // The address of a jump or a call depends on the place.
+    if (analysis_ && (analysis_->isBranch(d.inst) || analysis_->isCall(d.inst))) return printed(d);
+    const std::string_view code(reinterpret_cast<const char*>(bytes.data()) + d.at, d.length);
+    if (auto it = known_.find(code); it != known_.end()) return it->second;
+    if (known_.size() >= kMost) known_.clear();
+    return known_.emplace(std::string(code), printed(d)).first->second;
+  }
+
+private:
+  const std::string& printed(const Decoded& d) {
+    text_.clear();
+    llvm::raw_string_ostream stream(text_);
+    stream.SetBufferSize(256); // the printer writes an operand in pieces of a few letters
+    printer_->printInst(&d.inst, d.at, "", *subtarget_, stream);
+    stream.flush();
+    return text_;
+  }
+
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  llvm::Triple triple_;
+  std::unique_ptr<llvm::MCRegisterInfo> registers_;
+  std::unique_ptr<llvm::MCAsmInfo> syntax_;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
+  std::unique_ptr<llvm::MCInstrInfo> instructions_;
+  std::unique_ptr<llvm::MCInstrAnalysis> analysis_;
+  llvm::MCContext context_;
+  std::unique_ptr<llvm::MCDisassembler> decoder_;
+  std::unique_ptr<llvm::MCInstPrinter> printer_;
+  std::string text_;
+  std::unordered_map<std::string, std::string, Hash, std::equal_to<>>
+      known_; ///< bytes of an instruction -> text
+};
+
+/// This thread's tables for the processor; null if LLVM has none. They hold nothing that a caller could see.
+Disassembler* disassemblerFor(const std::string& triple, const std::string& cpu, const std::string& features) {
+  struct Kept {
+    std::string triple, cpu, features;
+    std::unique_ptr<Disassembler> made;
+  };
+  static thread_local Kept kept;
+  if (kept.made && kept.triple == triple && kept.cpu == cpu && kept.features == features)
+    return kept.made.get();
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
-  if (!target) return {};
-  std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(triple));
-  std::unique_ptr<llvm::MCAsmInfo> syntax(
-      target->createMCAsmInfo(*registers, triple, llvm::MCTargetOptions()));
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(triple, cpu, features));
-  std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
-  std::unique_ptr<llvm::MCInstrAnalysis> analysis(target->createMCInstrAnalysis(instructions.get()));
-  llvm::MCContext context(llvm::Triple(triple), syntax.get(), registers.get(), subtarget.get());
-  std::unique_ptr<llvm::MCDisassembler> decoder(target->createMCDisassembler(*subtarget, context));
-  bool intel = llvm::Triple(triple).isX86();
-  std::unique_ptr<llvm::MCInstPrinter> printer(
-      target->createMCInstPrinter(llvm::Triple(triple), intel ? 1 : 0, *syntax, *instructions, *registers));
+  if (!target) return nullptr;
+  kept = {triple, cpu, features, std::make_unique<Disassembler>(*target, triple, cpu, features)};
+  return kept.made->works() ? kept.made.get() : nullptr;
+}
+
+} // namespace
+
+std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
+                              const std::string& features, std::vector<AssemblyLine>* lines) {
+  Disassembler* machine = disassemblerFor(triple, cpu, features);
   auto file = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "kernel"));
-  if (!file || !decoder || !printer) {
+  if (!file || !machine) {
     llvm::consumeError(file.takeError());
     return {};
   }
-  printer->setPrintBranchImmAsAddress(true);
-
   std::unique_ptr<llvm::DWARFContext> debug;
   if (lines) debug = llvm::DWARFContext::create(**file);
   std::string out;
   uint32_t line = 0;
-  auto print = [&](const std::string& text) {
-    out += text + '\n';
+  auto print = [&](std::string_view text) {
+    out.append(text) += '\n';
     ++line;
   };
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
@@ -66,52 +161,27 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     if (!contents) continue;
     uint64_t start = *address - (*section)->getAddress(), size = llvm::object::ELFSymbolRef(symbol).getSize();
     llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t*>(contents->data()) + start, size);
-
-    struct Decoded {
-      uint64_t at = 0, length = 0;
-      bool valid = false;
-      llvm::MCInst inst;
-    };
-    std::vector<Decoded> decoded;
-    decoded.reserve(bytes.size() / 4);
-    for (uint64_t at = 0; at < bytes.size();) {
-      Decoded& d = decoded.emplace_back();
-      d.at = at;
-      d.valid = decoder->getInstruction(d.inst, d.length, bytes.slice(at), at, llvm::nulls()) ==
-                llvm::MCDisassembler::Success;
-      at += d.length ? d.length : 1;
-    }
+    const std::vector<Decoded> decoded = machine->decode(bytes);
     std::map<uint64_t, int> labels;
-    auto targetOf = [&](const llvm::MCInst& inst, uint64_t at, uint64_t length) -> std::optional<uint64_t> {
-      uint64_t to = 0;
-      if (!analysis || !analysis->isBranch(inst) || !analysis->evaluateBranch(inst, at, length, to) ||
-          to >= bytes.size())
-        return {};
-      return to;
-    };
     for (const Decoded& d : decoded)
-      if (auto to = d.valid ? targetOf(d.inst, d.at, d.length) : std::nullopt) labels[*to] = 0;
+      if (auto to = machine->targetOf(d, bytes.size())) labels[*to] = 0;
     int number = 0;
     for (auto& [at, label] : labels) label = number++;
     print(fmt::format("{}:", std::string_view(name->data(), name->size())));
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    stream.SetBufferSize(256); // the printer writes an operand in pieces of a few letters
+    auto label = labels.begin();
     for (const Decoded& d : decoded) {
-      if (auto it = labels.find(d.at); it != labels.end()) print(fmt::format(".L{}:", it->second));
+      while (label != labels.end() && label->first < d.at) ++label; // a jump into an instruction
+      if (label != labels.end() && label->first == d.at) print(fmt::format(".L{}:", label->second));
       if (!d.valid) {
         print(fmt::format("\t.byte {:#04x}", bytes[d.at]));
         continue;
       }
-      text.clear();
-      printer->printInst(&d.inst, d.at, "", *subtarget, stream);
-      stream.flush();
-      if (auto to = targetOf(d.inst, d.at, d.length)) {
-        size_t operand = text.find_last_of(" \t");
-        if (operand != std::string::npos)
-          text = fmt::format("{}.L{}", text.substr(0, operand + 1), labels[*to]);
-      }
-      print(text);
+      const std::string& text = machine->print(d, bytes);
+      const auto to = machine->targetOf(d, bytes.size());
+      const size_t operand = to ? text.find_last_of(" \t") : std::string::npos;
+      print(operand == std::string::npos
+                ? text
+                : fmt::format("{}.L{}", std::string_view(text).substr(0, operand + 1), labels[*to]));
       if (!debug) continue;
       llvm::DILineInfo from = debug->getLineInfoForAddress({*address + d.at, (*section)->getIndex()});
       if (from.Line) lines->push_back({line, from.Line});
