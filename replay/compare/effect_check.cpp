@@ -48,6 +48,19 @@ bool isSchedule(UOp root) {
            return s.in(OpSet{Op::AFTER, Op::BUFFER, Op::BUFFER_VIEW}) && !s.dtype().isVoid();
          });
 }
+/// Whether `a` is `b` but for the names of loops closed around it or inside it.
+bool alikeButForLoops(UOp a, const VariableList& around, UOp b, const VariableList& others) {
+  if (around.size() != others.size()) return false;
+  std::vector<UOp> left, right;
+  for (size_t k = 0; k < around.size(); ++k) {
+    const UOp from = around[k].node, to = others[k].node;
+    if (!from || !to || !from.is(Op::RANGE) || !to.is(Op::RANGE)) return false;
+    left.push_back(from), right.push_back(to);
+  }
+  for (UOp open : a.ranges()) // a loop that stays open is itself
+    if (std::find(left.begin(), left.end(), open) == left.end()) left.push_back(open), right.push_back(open);
+  return sameStructure(a.end(left), b.end(right));
+}
 UOp withoutMovement(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
@@ -263,8 +276,11 @@ ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Le
     *side = std::move(once);
   }
   for (size_t i = left.size(); i-- > 0;) { // drops effects that are literally the same on both sides
-    const auto it =
-        std::find_if(right.begin(), right.end(), [&](const Leaf& r) { return alikeLeaf(r, left[i]); });
+    auto it = std::find_if(right.begin(), right.end(), [&](const Leaf& r) { return alikeLeaf(r, left[i]); });
+    if (it == right.end() && !left[i].token)
+      it = std::find_if(right.begin(), right.end(), [&](const Leaf& r) {
+        return !r.token && alikeButForLoops(left[i].effect, left[i].loops, r.effect, r.loops);
+      });
     if (it == right.end()) continue;
     right.erase(it);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));

@@ -98,6 +98,9 @@ public:
   /// Hash of the values of the variables that a node depends on.
   uint64_t environment(UOp u);
 
+  /// Takes n nodes off what a sample may compute; throws Error(Index) when nothing is left.
+  void spend(int64_t n = 1);
+
 private:
   struct Writer {
     UOp store;
@@ -127,7 +130,6 @@ private:
   using Past = std::map<std::pair<uint64_t, int64_t>, ConstValue>;
   const Past* pastOf(UOp after);
   void runUntil(UOp after, const std::set<uint32_t>& around);
-  void spend(int64_t n = 1);
   bool dependsOnIndex(UOp u) const;
 
   ValueContext& ctx_;

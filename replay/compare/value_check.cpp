@@ -129,6 +129,16 @@ std::vector<NodeId> mergedWith(Trace& trace, PassId pass, NodeId after) {
   return out;
 }
 
+/// The nodes that several nodes of a pass became.
+std::set<NodeId> mergedNodes(Trace& trace, PassId pass) {
+  Statement s = trace.database().prepare("SELECT after FROM step WHERE pass = ?1 AND kind <> 2 GROUP BY "
+                                         "after HAVING count(DISTINCT before) > 1");
+  s.bind(1, pass);
+  std::set<NodeId> out;
+  while (s.step()) out.insert(static_cast<NodeId>(s.integer(0)));
+  return out;
+}
+
 class Survey {
 public:
   Survey(Trace& trace, const SurveyOptions& options)
@@ -203,10 +213,17 @@ private:
       checker_.reset(); // first: its pool holds the nodes
       checker_ = std::make_unique<StepChecker>(trace_.nodes().reader());
     }
-    ValueCheck c = checker_->check(before, after, {}, pass, passName(pass));
-    if (c.verdict == Verdict::Same || after == kNoNode || !checker_->isEffect(after)) return c;
-    const auto all = mergedWith(trace_, pass, after);
-    return all.size() > 1 ? checker_->checkMerged(all, after, {}) : c;
+    if (after == kNoNode || !checker_->isEffect(after))
+      return checker_->check(before, after, {}, pass, passName(pass));
+    // Effects that became one are compared together, once: each alone writes less.
+    const auto [nodes, isFirst] = mergedNodes_.try_emplace(pass);
+    if (isFirst) nodes->second = mergedNodes(trace_, pass);
+    const auto [merged, isNew] = merged_.try_emplace({pass, after});
+    if (isNew && nodes->second.contains(after))
+      merged->second = checker_->checkMerged(mergedWith(trace_, pass, after), after, {});
+    if (merged->second && merged->second->verdict == Verdict::Same) return *merged->second;
+    const ValueCheck alone = checker_->check(before, after, {}, pass, passName(pass));
+    return alone.verdict == Verdict::Same || !merged->second ? alone : *merged->second;
   }
 
   void blind(StepId id, RuleId rule, PassId pass, const std::string& why) {
@@ -266,6 +283,8 @@ private:
   std::unique_ptr<StepChecker> checker_;
   ValueSurvey out_;
   std::map<std::pair<NodeId, NodeId>, ValueCheck> seen_;
+  std::map<std::pair<PassId, NodeId>, std::optional<ValueCheck>> merged_; ///< effects that several became
+  std::map<PassId, std::set<NodeId>> mergedNodes_;
   std::map<std::tuple<RuleId, std::string, std::string>, ValueSurvey::Blind> blind_;
   std::map<PassId, std::string> names_;
   std::set<ScopeId> givenUp_;

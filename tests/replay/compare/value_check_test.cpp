@@ -124,6 +124,36 @@ TEST_CASE("value check: overlapping tiles of results are right, of a sum they ar
   CHECK(check(UOp::range(10, 0, AxisType::Reduce), tiled(6)).verdict == V::Differs);
 }
 
+TEST_CASE("value check: the zero of a gradient may be a source of the operation") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto buffer = [](DType type) { return newBuffer("CPU", type, 4); };
+  const UOp cond = buffer(dtypes::int32).alu(Op::CMPLT, {buffer(dtypes::int32)}), x = buffer(dtypes::float32);
+  const UOp zero = graph::broadcastTo(graph::reshape(UOp::constant(dtypes::float32, 0.0), {1}), {4});
+  const UOp none = UOp::make(Op::NOOP, dtypes::void_), g = buffer(dtypes::float32);
+  auto gradients = [&](UOp ofX, UOp ofZero) { return UOp::groupOf(std::vector<UOp>{none, ofX, ofZero}); };
+  using V = ValueCheck::Verdict;
+  const UOp chosen = cond.where(x, zero);
+  CHECK(check(chosen, gradients(cond.where(g, zero), cond.where(zero, g))).verdict == V::Same);
+  CHECK(check(chosen, gradients(cond.where(zero, g), cond.where(g, zero))).verdict == V::Differs);
+}
+
+TEST_CASE("value check: effects are alike but for the names of loops") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp out = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(4096), {}, Arg::of(int64_t{0}));
+  const UOp in = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(4096), {}, Arg::of(int64_t{1}));
+  auto copy = [&](int64_t first, int64_t second, bool turned) {
+    const UOp r = UOp::range(64, first), s = UOp::range(64, second);
+    const UOp value = in.indexed({turned ? s * 64 + r : r * 64 + s}, dtypes::float32);
+    return out.indexed({r * 64 + s}, out.dtype()).store(value).end(std::vector<UOp>{r, s});
+  };
+  using V = ValueCheck::Verdict;
+  CHECK(check(copy(0, 1, false), copy(5, 7, false)).verdict == V::Same);
+  CHECK(check(copy(0, 1, false), copy(1, 0, false)).verdict == V::Same);
+  CHECK(check(copy(0, 1, false), copy(5, 7, true)).verdict == V::Differs);
+}
+
 TEST_CASE("value check: a kernel given by hand keeps its memory, and what it writes") {
   Pool pool;
   PoolScope scope(pool);
