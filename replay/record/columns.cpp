@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace uopscope {
 
@@ -21,16 +22,21 @@ constexpr uint64_t kNew = 128; ///< added to the number of columns
 /// a hundredth; a dictionary larger than the column only takes time to make.
 class LzmaFilter {
 public:
-  explicit LzmaFilter(size_t bytes) {
-    constexpr size_t kLeast = LZMA_DICT_SIZE_MIN, kMost = 4 << 20;
-    lzma_lzma_preset(&options_, 6);
-    options_.dict_size = static_cast<uint32_t>(std::clamp(bytes, kLeast, kMost));
-    options_.lc = 3, options_.lp = 0, options_.pb = 0;
-  }
+  explicit LzmaFilter(size_t bytes) : options_(optionsFor(bytes)) {}
   const lzma_filter* get() const { return filters_; }
 
 private:
-  lzma_options_lzma options_{};
+  static lzma_options_lzma optionsFor(size_t bytes) {
+    constexpr size_t kLeast = LZMA_DICT_SIZE_MIN, kMost = 4 << 20;
+    lzma_options_lzma options;
+    std::memset(&options, 0, sizeof options);
+    lzma_lzma_preset(&options, 6);
+    options.dict_size = static_cast<uint32_t>(std::clamp(bytes, kLeast, kMost));
+    options.lc = 3, options.lp = 0, options.pb = 0;
+    return options;
+  }
+
+  lzma_options_lzma options_;
   lzma_filter filters_[2] = {{LZMA_FILTER_LZMA1, &options_}, {LZMA_VLI_UNKNOWN, nullptr}};
 };
 
