@@ -3,6 +3,7 @@
 // so that no file, however made, takes more.
 //
 //   echo 'digraph { a -> b }' | uopscope-graphviz draw 10 svg
+#include "engine/base/child_process.h"
 #include "viz/graphviz/graphviz.h"
 #include "viz/graphviz/library.h"
 #include "viz/graphviz/wire.h"
@@ -25,14 +26,14 @@ using graphviz::put;
 using graphviz::text;
 
 /// Memory of the process, and sizes of a graph of others that one can still look at.
-constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr uint64_t kMemory = uint64_t{1} << 30;
 constexpr size_t kMostNodes = 200'000, kMostEdges = 1'000'000;
 constexpr int kFine = 0, kFailed = 1, kWrongUse = 2;
 
 void limitMyself(rlim_t seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit memory{kMemory, kMemory}, time{seconds + 1, seconds + 2}, none{0, 0};
-  setrlimit(RLIMIT_AS, &memory);
+  limitMemory(kMemory);
+  const rlimit time{seconds + 1, seconds + 2}, none{0, 0};
   setrlimit(RLIMIT_CPU, &time);
   setrlimit(RLIMIT_CORE, &none);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,18 @@ std::string findProgram(std::string_view name, std::string_view further) {
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
   }
   return {};
+}
+
+void limitMemory([[maybe_unused]] uint64_t bytes) {
+#if defined(__has_feature)
+#define UOPSCOPE_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UOPSCOPE_SANITIZED 1
+#endif
+#if !defined(UOPSCOPE_SANITIZED) || !UOPSCOPE_SANITIZED
+  const rlimit limit{bytes, bytes};
+  setrlimit(RLIMIT_AS, &limit);
+#endif
 }
 
 } // namespace uopscope

@@ -5,6 +5,7 @@
 //   if (!run.succeeded()) fmt::print("{}", run.err);
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,5 +32,9 @@ std::string findProgram(std::string_view name, std::string_view further = {});
 /// Runs arguments[0] to its end, feeding it `input`. Throws Error(Compile) if it cannot be started.
 FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input = {},
                          const ChildLimits& limits = {});
+
+/// Limits the addresses of this process to so many bytes. Sanitizers reserve terabytes of them: with one this does
+/// nothing.
+void limitMemory(uint64_t bytes);
 
 } // namespace uopscope

@@ -4,6 +4,7 @@
 // alone; what it had not reported goes to the next one.
 #include "replay/compare/replay.h"
 
+#include "engine/base/child_process.h"
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "replay/compare/recompile.h"
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,15 +43,6 @@ struct Place {
 static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
 // --- the worker ---
-
-/// Sanitizers reserve terabytes of addresses.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 /// What is to be compiled. Workers take over what the parent has read of it.
 struct Inputs {
@@ -125,10 +116,7 @@ private:
 
 [[noreturn]] void workerMain(const Inputs& inputs, int in, int out, Place& place, const ReplayOptions& o) {
   std::signal(SIGINT, SIG_IGN); // the parent decides
-  if (o.memoryMb > 0 && !kSanitized) {
-    rlimit limit{static_cast<rlim_t>(o.memoryMb) << 20, static_cast<rlim_t>(o.memoryMb) << 20};
-    setrlimit(RLIMIT_AS, &limit);
-  }
+  if (o.memoryMb > 0) limitMemory(static_cast<uint64_t>(o.memoryMb) << 20);
   becomeWorkerProcess();
   try {
     Work work(inputs, out, place, o);
