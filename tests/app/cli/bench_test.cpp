@@ -95,8 +95,8 @@ TEST_CASE("bench: a slowdown is found, and the parts of an experiment make the w
   }
   const std::string whole = f.file("whole.uopbench");
   CHECK(call(f, {"bench", "merge", parts[0], parts[1], "-o", whole}).code == 0);
-  for (const Json& cell : Json::parse(call(f, {"bench", "show", whole, "--json"}).out)["cells"])
-    CHECK(cell["wall"]["count"] == 6);
+  const Json shown = Json::parse(call(f, {"bench", "show", whole, "--json"}).out);
+  for (const Json& cell : shown["cells"]) CHECK(cell["wall"]["count"] == 6);
   Result compared = call(f, {"bench", "compare", whole, "--json"});
   CHECK(compared.code == 1);
   for (const Json& row : Json::parse(compared.out))
