@@ -147,8 +147,10 @@ nlohmann::ordered_json stepRow(nlohmann::ordered_json row) {
   bool made = before != row.end() && before->is_number_integer() && after->is_number_integer();
   if (!made && !after->is_null())
     wrong("column \"after\" of table step is neither the number of a node nor null");
-  row["gain"] = nullptr;
-  if (made) row["gain"] = after->get<int64_t>() - before->get<int64_t>();
+  // A new column moves the others.
+  nlohmann::ordered_json gain;
+  if (made) gain = after->get<int64_t>() - before->get<int64_t>();
+  row["gain"] = std::move(gain);
   row.erase("after");
   return row;
 }
