@@ -113,6 +113,7 @@ UOp Instances::buildNode(const PatNode& n, DType want) {
   }
   if (!operands(n, op, want, src)) return {};
   if (op == Op::RANGE) return UOp::make(Op::RANGE, want, src, Arg::of(RangeArg{{7}, AxisType::Loop}));
+  if (op == Op::SPECIAL) return UOp::make(Op::SPECIAL, want, src, Arg::of("gidx0"));
   if (n.mode == SrcMode::AnyOrder && leaves_ == Leaves::Graphs && pick(2)) std::swap(src[0], src[1]);
   return UOp::make(op, want, src, op == Op::REDUCE ? Arg::of(Op::ADD) : Arg());
 }

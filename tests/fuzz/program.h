@@ -3,7 +3,7 @@
 // be dropped and any number lowered, and minimising needs no more.
 //
 //   Program p = randomProgram(17);
-//   std::vector<Value> cpu = runProgram(p, "CPU");     // lazy: nothing is realized yet
+//   std::deque<Value> cpu = runProgram(p, "CPU");     // lazy: nothing is realized yet
 //   p.text()                                           // "leaf 3 1 4|add 2 0|..", read by parseProgram()
 #pragma once
 #include "engine/tensor/tensor.h"
@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ public:
 
   const std::string& device() const { return device_; }
   size_t step() const { return step_; }
-  std::vector<Value>& values() { return values_; }
+  std::deque<Value>& values() { return values_; }
   void begin(size_t step, const Step& s) {
     step_ = step;
     choices_ = &s.choices;
@@ -68,7 +69,7 @@ public:
 
 private:
   std::string device_;
-  std::vector<Value> values_;
+  std::deque<Value> values_; ///< a Value stays where it is when the next one is made
   size_t step_ = 0, next_ = 0;
   const std::array<uint32_t, kChoices>* choices_ = nullptr;
 };
@@ -86,6 +87,6 @@ struct StepKind {
 /// All kinds of steps; each header adds its kinds.
 const std::vector<StepKind>& stepKinds();
 
-std::vector<Value> runProgram(const Program& p, const std::string& device);
+std::deque<Value> runProgram(const Program& p, const std::string& device);
 
 } // namespace uopscope::fuzz

@@ -100,7 +100,7 @@ inline Program parseProgram(const std::string& text) {
   return p;
 }
 
-inline std::vector<Value> runProgram(const Program& p, const std::string& device) {
+inline std::deque<Value> runProgram(const Program& p, const std::string& device) {
   State state(device);
   for (size_t i = 0; i < p.steps.size(); ++i)
     for (const StepKind& k : stepKinds())

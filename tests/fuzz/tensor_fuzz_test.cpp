@@ -31,7 +31,7 @@ struct Outcome {
 constexpr size_t kTogether = 3;
 
 Outcome outcomeOf(const fuzz::Program& p, const char* device, const Variation* variation) {
-  const std::vector<Value> values = runProgram(p, device);
+  const std::deque<Value> values = runProgram(p, device);
   Outcome outcome;
   outcome.made = values.size();
   const size_t first = values.size() - std::min(values.size(), kTogether);
