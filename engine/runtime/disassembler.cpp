@@ -38,7 +38,7 @@ struct Decoded {
 class Disassembler {
 public:
   Disassembler(const llvm::Target& target, const std::string& triple, const std::string& cpu,
-            const std::string& features)
+               const std::string& features)
       : triple_(triple), registers_(target.createMCRegInfo(triple)),
         syntax_(target.createMCAsmInfo(*registers_, triple, llvm::MCTargetOptions())),
         subtarget_(target.createMCSubtargetInfo(triple, cpu, features)),
@@ -115,7 +115,8 @@ private:
 };
 
 /// This thread's tables for the processor; null if LLVM has none. They hold nothing that a caller could see.
-Disassembler* disassemblerFor(const std::string& triple, const std::string& cpu, const std::string& features) {
+Disassembler* disassemblerFor(const std::string& triple, const std::string& cpu,
+                              const std::string& features) {
   struct Kept {
     std::string triple, cpu, features;
     std::unique_ptr<Disassembler> made;

@@ -36,8 +36,9 @@ struct ScheduleState {
   std::vector<StoredValue> stored;
   std::vector<UOp> outputs;     ///< bases of those sources of the SINK that get stored, in order
   std::vector<UOp> customSinks; ///< kernels given by hand
-  std::vector<UOp> givenByHand; ///< the buffers of those that became kernels of the schedule, once for each kernel
-  UOpMap<bool> held;            ///< values that Tensors hold
+  std::vector<UOp>
+      givenByHand;   ///< the buffers of those that became kernels of the schedule, once for each kernel
+  UOpMap<bool> held; ///< values that Tensors hold
   int64_t nextRange = 0, nextBuffer = 0;
   /// Reductions to a single element are stored instead of being computed by their readers. An assignment then
   /// does not read its target at elements other than the one it writes.
