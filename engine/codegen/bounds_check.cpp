@@ -174,9 +174,9 @@ bool insideByClauses(const Access& a) {
 /// Whether the index is inside for every value that the gate leaves to what is read from memory, and for all
 /// steps of the loops. The innermost expressions become variables first: their bounds narrow those around them.
 bool insideAtAllSteps(const Access& a) {
+  constexpr size_t kMostParts = 16; // each round makes at least one
   Access now = a;
-  size_t made = 0;
-  for (bool more = true; more;) {
+  for (size_t made = 0; made < kMostParts;) {
     Bounds bounds = boundsOf(now.valid);
     std::erase_if(bounds, [&](const auto& b) { return !now.isRead(b.first); });
     const Bounds all = bounds;
@@ -185,9 +185,8 @@ bool insideAtAllSteps(const Access& a) {
         return other.first != b.first && b.first.dependsOn(other.first);
       });
     });
+    if (bounds.empty()) break;
     const UOpMap<UOp> parts = variablesFor(bounds, made);
-    more = !parts.empty() && made < 16;
-    if (!more) break;
     made += parts.size();
     now.index = simplify(now.index.substitute(parts));
     now.valid = now.valid.substitute(parts);

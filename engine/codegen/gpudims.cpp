@@ -12,16 +12,16 @@
 
 namespace uopscope {
 
+bool isGlobalAxis(AxisType type) {
+  return type == AxisType::Global || type == AxisType::Thread;
+}
+bool isLocalAxis(AxisType type) {
+  return type == AxisType::Local || type == AxisType::Warp || type == AxisType::GroupReduce;
+}
+
 namespace {
 
 using namespace pat;
-
-bool isGlobalAxis(AxisType t) {
-  return t == AxisType::Global || t == AxisType::Thread;
-}
-bool isLocalAxis(AxisType t) {
-  return t == AxisType::Local || t == AxisType::Warp || t == AxisType::GroupReduce;
-}
 
 /// Hardware sizes for these sizes: their number and each size are within the limits, their product is
 /// unchanged.

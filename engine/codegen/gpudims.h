@@ -10,6 +10,9 @@
 
 namespace uopscope {
 
+bool isGlobalAxis(AxisType type); ///< GLOBAL or THREAD
+bool isLocalAxis(AxisType type);  ///< LOCAL, WARP or GROUP_REDUCE
+
 std::span<const RuleDef> gpuDimRules(); ///< needs TargetContext
 
 } // namespace uopscope

@@ -2,6 +2,7 @@
 #include "engine/codegen/reduce.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/gpudims.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
@@ -186,11 +187,10 @@ constexpr RuleDef kClose[] = {RULE("close-ranges-once", any(Op::SINK), closeOnce
 
 constexpr RuleDef kReduce[] = {RULE("reduce-to-accumulator", any(Op::REDUCE), reduceToAccumulator)};
 
-/// Whether work items stand for the steps of the range.
+/// Whether work items stand for the steps of the range, each with a result of its own.
 bool isHardware(UOp range) {
   const AxisType type = range.axisType();
-  return type == AxisType::Global || type == AxisType::Thread || type == AxisType::Local ||
-         type == AxisType::Warp;
+  return isGlobalAxis(type) || (isLocalAxis(type) && type != AxisType::GroupReduce);
 }
 
 std::vector<UOp> closedBy(UOp end) {

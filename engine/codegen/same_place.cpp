@@ -2,7 +2,7 @@
 // evaluated step by step, once with all other ranges at their first value and once at their last.
 #include "engine/codegen/same_place.h"
 
-#include "engine/uop/eval.h"
+#include "engine/rules/algebra.h"
 #include "engine/uop/linear.h"
 
 #include <algorithm>
@@ -19,27 +19,6 @@ bool readsMemory(UOp index, UOp range) {
                      [&](UOp u) { return u.is(Op::INDEX) && u.dependsOn(range); });
 }
 
-/// The index at one step; nothing if it is not made of numbers alone. `nodes`: those of the index in topological order.
-std::optional<int64_t> placeAt(const std::vector<UOp>& nodes, UOp range, int64_t step, bool last) {
-  UOpMap<ConstValue> values;
-  for (UOp u : nodes) {
-    if (u == range) {
-      values[u] = ConstValue::ofInt(step);
-    } else if (u.is(Op::CONST)) {
-      values[u] = u.constValue();
-    } else if (!u.in(group::kElementwise)) {
-      if (!u.dtype().isInt() && !u.dtype().isBool() && !(u.dtype() == dtypes::index)) return {};
-      values[u] = ConstValue::ofInt(last ? u.vmax() : u.vmin());
-    } else {
-      std::vector<ConstValue> operands;
-      for (UOp s : u.src()) operands.push_back(values.at(s));
-      const size_t typed = u.is(Op::WHERE) ? 1 : 0;
-      values[u] = evalAlu(u.op(), u.dtype(), u.src(typed).dtype(), operands);
-    }
-  }
-  return values.at(nodes.back()).i;
-}
-
 } // namespace
 
 bool mayCoincide(UOp place, UOp range) {
@@ -51,12 +30,17 @@ bool mayCoincide(UOp place, UOp range) {
       std::any_of(sum.terms.begin(), sum.terms.end(), [&](const Term& t) { return t.node == range; });
   if (plain && depending == 1) return false;
   constexpr int64_t kSteps = 256;
-  const std::vector<UOp> nodes = place.toposort([](UOp u) { return !u.dtype().isPtr(); });
+  Binding at;
   for (const bool last : {false, true}) {
+    // What is no arithmetic, such as another loop or a number read elsewhere, stays at one end of its bounds.
+    for (UOp u : place.toposort([](UOp u) { return u.in(group::kElementwise); }))
+      for (UOp s : u.src())
+        if (!s.in(group::kElementwise) && !s.isConst()) at[s] = ConstValue::ofInt(last ? s.vmax() : s.vmin());
     std::set<int64_t> seen;
     for (int64_t step = 0; step <= std::min(range.vmax(), kSteps - 1); ++step) {
-      const std::optional<int64_t> at = placeAt(nodes, range, step, last);
-      if (!at || !seen.insert(*at).second) return true;
+      at[range] = ConstValue::ofInt(step);
+      const std::optional<ConstValue> value = evaluate(place, at);
+      if (!value || !seen.insert(value->i).second) return true;
     }
   }
   return false;

@@ -2,6 +2,7 @@
 #include "engine/prove/instances.h"
 
 #include "engine/rewrite/result.h"
+#include "engine/uop/node_check.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,12 @@ bool isConstSet(const PatNode& n) {
 bool fits(const PatNode& n, DType d) {
   if (n.exactDtype) return d.bits() == n.exactDtype;
   return !n.dtypes || n.dtypes & maskOf(d);
+}
+
+/// Whether a node of the operation may have the pattern's sources. A COPY gets the device that a pattern leaves out.
+bool takesSources(Op op, const PatNode& n) {
+  const SourceLimits limits = sourceLimits(op);
+  return !n.childCount || (n.childCount <= limits.most && (n.childCount >= limits.fewest || op == Op::COPY));
 }
 
 } // namespace
@@ -86,7 +93,7 @@ UOp Instances::buildNode(const PatNode& n, DType want) {
   if (isConstSet(n)) return leaves_ == Leaves::Unknowns ? leaf(want, &n) : constant(want);
   std::vector<Op> suitable;
   n.ops.forEach([&](Op op) {
-    if (suits(op, want)) suitable.push_back(op);
+    if (suits(op, want) && takesSources(op, n)) suitable.push_back(op);
   });
   if (suitable.empty()) return {};
   Op op = suitable[pick(suitable.size())];
@@ -114,6 +121,7 @@ UOp Instances::buildNode(const PatNode& n, DType want) {
   if (!operands(n, op, want, src)) return {};
   if (op == Op::RANGE) return UOp::make(Op::RANGE, want, src, Arg::of(RangeArg{{7}, AxisType::Loop}));
   if (op == Op::SPECIAL) return UOp::make(Op::SPECIAL, want, src, Arg::of("gidx0"));
+  if (op == Op::COPY && src.size() == 1) src.push_back(UOp::make(Op::NOOP, dtypes::void_, {})); // no device
   if (n.mode == SrcMode::AnyOrder && leaves_ == Leaves::Graphs && pick(2)) std::swap(src[0], src[1]);
   return UOp::make(op, want, src, op == Op::REDUCE ? Arg::of(Op::ADD) : Arg());
 }

@@ -4,6 +4,7 @@
 // where it keeps the order of the terms: it is not negative, and no product wraps or is NaN.
 #include "engine/rules/algebra.h"
 #include "engine/rules/families.h"
+#include "engine/rules/interval.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/variables.h"
 
@@ -14,15 +15,13 @@ namespace uopscope::rules {
 
 namespace {
 
-/// Whether the product of two integers of these bounds is in its type, where it would wrap otherwise.
-bool fits(UOp a, UOp b) {
-  if (a.dtype() == dtypes::index) return true;
-  if (a.dtype().kind() == Scalar::UInt64) return false; // its bounds saturate below its largest number
-  const __int128 ends[] = {__int128{a.vmin()} * b.vmin(), __int128{a.vmin()} * b.vmax(),
-                           __int128{a.vmax()} * b.vmin(), __int128{a.vmax()} * b.vmax()};
-  const DType type = a.dtype().scalar();
-  return *std::min_element(std::begin(ends), std::end(ends)) >= dtypes::minInt(type) &&
-         *std::max_element(std::begin(ends), std::end(ends)) <= __int128{dtypes::maxInt(type)};
+/// Whether the product with a factor that is not negative stays in its type, where it would wrap otherwise.
+bool fits(UOp value, UOp factor) {
+  const DType type = value.dtype().scalar();
+  if (type == dtypes::index) return true;
+  if (type.kind() == Scalar::UInt64) return false; // its bounds saturate below its largest number
+  return Wide{value.vmin()} * factor.vmax() >= dtypes::minInt(type) &&
+         Wide{value.vmax()} * factor.vmax() <= Wide{dtypes::maxInt(type)};
 }
 
 /// Whether max(x * f) is max(x) * f: the factor keeps the order, and no product wraps or is the NaN of 0 * infinity.

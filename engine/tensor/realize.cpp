@@ -131,7 +131,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
 /// Further results of kernels given by hand that these graphs run. A kernel that writes several tensors must not run
 /// once for each, so all of them are computed with the first.
 std::vector<UOp> furtherResults(const std::vector<UOp>& graphs) {
-  auto runsKernel = [](UOp u) { return u.below().contains(Op::CUSTOM_KERNEL) || u.is(Op::CUSTOM_KERNEL); };
+  auto runsKernel = [](UOp u) { return u.below().contains(Op::CUSTOM_KERNEL); };
   if (std::none_of(graphs.begin(), graphs.end(), runsKernel)) return {};
   IdMap<bool> run, seen;
   for (UOp u : UOp::sink(graphs).toposort(runsKernel)) {

@@ -49,6 +49,11 @@ std::string allowedSources(const Declared& d) {
 
 } // namespace
 
+SourceLimits sourceLimits(Op op) {
+  const Declared& d = kDeclared[static_cast<size_t>(op)];
+  return {d.fewest, d.most};
+}
+
 void checkNode(Op op, std::span<const UOp> src, Arg arg) {
   if (static_cast<int>(op) >= kOpCount)
     throw Error(ErrorKind::Spec, fmt::format("no operation has the number {}", static_cast<int>(op)));

@@ -8,6 +8,12 @@
 
 namespace uopscope {
 
+/// How many sources a node of the operation may have; `most` is SIZE_MAX where there is no limit.
+struct SourceLimits {
+  size_t fewest, most;
+};
+SourceLimits sourceLimits(Op op);
+
 /// Throws Error(Spec) that names the operation, the field, the given value and the allowed ones.
 void checkNode(Op op, std::span<const UOp> src, Arg arg);
 

@@ -25,7 +25,10 @@ constexpr const char* kNames = "x = UOp.variable('x', 0, 9)\n"
                                "b = UOp.variable('b', 0, 1, dtype=dtypes.bool)\n"
                                "nowhere = UOp.invalid()\n"
                                "p = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(64), arg=0)\n"
-                               "r = UOp.range(8, 0)\n";
+                               "r = UOp.range(8, 0)\n"
+                               "f = UOp.variable('f', -9, 9, dtype=dtypes.float)\n"
+                               "first = p.index(x).store(f)\n"
+                               "waited = p.after(first)\n";
 
 constexpr Case kCases[] = {
     // casts
@@ -52,6 +55,17 @@ constexpr Case kCases[] = {
      "UOp.const(dtypes.index, 3)"},
     // memory
     {"store-own-load", "p.index(r).store(p.index(r).load())", "UOp(Ops.NOOP, dtypes.void)"},
+    {"store-own-load", "waited.index(r).store(waited.index(r).load())",
+     "UOp(Ops.NOOP, dtypes.void, src=(first,))"},
+    {"store-nowhere", "p.index(nowhere).store(f)", "UOp(Ops.NOOP, dtypes.void)"},
+    {"store-nowhere", "waited.index(nowhere).store(f)", "UOp(Ops.NOOP, dtypes.void, src=(first,))"},
+    {"store-nowhere", "waited.index(x).store(f)", nullptr},
+    {"load-nowhere", "waited.index(nowhere).load()", "UOp.const(dtypes.float, 0.0)"},
+    {"load-nowhere-else", "p.index(nowhere).load(f)", "f"},
+    {"load-nowhere-else", "p.index(x).load(f)", nullptr},
+    {"end-of-nothing", "UOp(Ops.NOOP, dtypes.void, src=(first,)).end(r)",
+     "UOp(Ops.NOOP, dtypes.void, src=(first,))"},
+    {"end-of-nothing", "UOp(Ops.NOOP, dtypes.void, src=(p.index(r).store(f),)).end(r)", nullptr},
     {"group-of-one", "UOp(Ops.GROUP, dtypes.void, src=(p.index(r).store(p.index(r).load()),))",
      "p.index(r).store(p.index(r).load())"},
     // ranges
