@@ -2,6 +2,7 @@
 // rewrites that cannot be evaluated, with the reason, and prints a link to the first wrong one.
 #include "app/cli/output.h"
 #include "replay/compare/difference_script.h"
+#include "replay/compare/step_checker.h"
 #include "replay/compare/value_check.h"
 #include "replay/read/link.h"
 #include "replay/read/print.h"

@@ -61,6 +61,19 @@ bool alikeButForLoops(UOp a, const VariableList& around, UOp b, const VariableLi
     if (std::find(left.begin(), left.end(), open) == left.end()) left.push_back(open), right.push_back(open);
   return sameStructure(a.end(left), b.end(right));
 }
+/// The loops of one effect by those of another, in order; nothing if their extents differ.
+std::optional<std::map<uint32_t, uint32_t>> pairsOf(const VariableList& loops, VariableList others) {
+  auto last = [](const Variable& v) { return v.node ? v.node.vmax() : v.size - 1; };
+  std::map<uint32_t, uint32_t> out;
+  for (const Variable& v : loops) {
+    const auto it =
+        std::find_if(others.begin(), others.end(), [&](const Variable& w) { return last(v) == last(w); });
+    if (it == others.end()) return {};
+    out[v.key] = it->key;
+    others.erase(it);
+  }
+  return others.empty() ? std::optional(out) : std::nullopt;
+}
 UOp withoutMovement(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
@@ -317,31 +330,20 @@ ValueCheck GraphComparison::compareLeaves(std::vector<Leaf> left, std::vector<Le
       return false;
     }
   };
-  if (attempt(left, right, common, {})) return out;
-  // Pairs the loops of the two sides in order, where their extents are equal.
-  if (left.size() == right.size()) {
-    bool all = true;
-    for (size_t i = 0; all && i < left.size(); ++i) {
-      const auto& a = left[i].loops;
-      const auto& b = right[i].loops;
-      std::map<uint32_t, uint32_t> renamed;
-      VariableList rest = b;
-      for (const Variable& v : a) {
-        const auto it = std::find_if(rest.begin(), rest.end(), [&](const Variable& w) {
-          const int64_t n = v.node ? v.node.vmax() : v.size - 1, m = w.node ? w.node.vmax() : w.size - 1;
-          return n == m;
-        });
-        if (it == rest.end()) {
-          all = false;
-          break;
-        }
-        renamed[v.key] = it->key;
-        rest.erase(it);
-      }
-      all = all && rest.empty() && attempt({left[i]}, {right[i]}, a, renamed);
+  // Loops of the two sides pair in order, where their extents are equal.
+  auto inPairs = [&] {
+    if (left.size() != right.size()) return false;
+    for (size_t i = 0; i < left.size(); ++i) {
+      const std::optional<std::map<uint32_t, uint32_t>> renamed = pairsOf(left[i].loops, right[i].loops);
+      if (!renamed || !attempt({left[i]}, {right[i]}, left[i].loops, *renamed)) return false;
     }
-    if (all) return out;
-  }
+    return true;
+  };
+  // The cheaper one first: with no loop in common, all elements are written in each sample.
+  const bool pairsFirst = common.empty() && !left.empty() && !left[0].loops.empty();
+  if (pairsFirst && inPairs()) return out;
+  if (attempt(left, right, common, {})) return out;
+  if (!pairsFirst && inPairs()) return out;
   if (common.empty() && tooLarge.empty() && out.verdict == Verdict::Differs) return out;
   if (attempt(left, right, {}, {})) return out;
   if (out.verdict != Verdict::Differs && !tooLarge.empty()) throw Error(ErrorKind::Index, tooLarge);
@@ -355,6 +357,7 @@ GraphComparison::Writes GraphComparison::writesOf(GraphValues& v, const std::vec
     VariableList rest;
     for (const Variable& x : l.loops)
       if (!hasKey(common, x.key)) rest.push_back(x);
+    if (!l.token) v.expectToSpend(rest, l.effect.src(0));
     v.forEach(rest, [&] {
       Write w{&l, {}, 0, {}};
       for (const Variable& x : rest) w.at.emplace_back(x.key, *v.get(x.key));

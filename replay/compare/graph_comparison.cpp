@@ -113,6 +113,7 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
   ctx_.opaque = std::move(opaque);
   ctx_.layouts = pass_.layouts;
   ctx_.guessed = false;
+  ctx_.writes.clear(), ctx_.plain.clear(); // they depend on what is opaque
   bound_.clear();
   for (const UOp root : {before, after})
     if (root.below().has(Op::BIND))

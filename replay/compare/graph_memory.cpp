@@ -441,8 +441,28 @@ void GraphValues::runStore(UOp store) {
   });
 }
 
-const GraphValues::WriteMap& GraphValues::writesOf(UOp effect, uint64_t memory) {
-  const auto [it, isNew] = writes_.try_emplace({effect.slot(), environment(effect), memory});
+/// Whether the effect writes the same places in every sample: none of them depends on memory, on a symbolic integer or on an
+/// unknown function.
+bool GraphValues::hasPlainAddresses(UOp effect) {
+  const auto [known, isNew] = ctx_.plain.try_emplace(effect, false);
+  if (!isNew) return known->second;
+  constexpr OpSet kPlain = group::kAlu | OpSet{Op::RANGE, Op::CONST, Op::CAST, Op::VECTORIZE, Op::VCONST};
+  bool plain = !effect.below().has(Op::DEFINE_VAR);
+  for (const UOp u : effect.toposort([](UOp u) { return u.in({Op::END, Op::GROUP, Op::SINK, Op::STORE}); })) {
+    if (!plain || !u.is(Op::STORE)) continue;
+    UOp address = u.src(0);
+    while (address.is(Op::CAST)) address = address.src(0);
+    plain = address.is(Op::INDEX);
+    for (size_t k = 1; plain && k < address.srcCount(); ++k)
+      for (const UOp part : address.src(k).toposort())
+        plain &= part.in(kPlain) && !ctx_.opaque.contains(part.slot());
+  }
+  return ctx_.plain[effect] = plain;
+}
+
+const WriteMap& GraphValues::writesOf(UOp effect, uint64_t memory) {
+  WriteMaps& known = hasPlainAddresses(effect) ? ctx_.writes : writes_;
+  const auto [it, isNew] = known.try_emplace({effect.slot(), environment(effect), memory});
   if (isNew) collectWrites(effect, memory, it->second);
   return it->second;
 }
@@ -459,6 +479,7 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
       for (const UOp s : u.src()) walk(s);
     } else if (u.is(Op::STORE)) {
       if (memoryKey(u.src(0)) != memory) return;
+      expectToSpend(loops, u.src(0));
       forEach(loops, [&] {
         spend();
         size_t lane = 0;

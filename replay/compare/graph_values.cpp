@@ -243,15 +243,7 @@ Lanes GraphValues::compute(UOp u) {
       for (const ConstValue& v : value(s)) out.push_back(v);
     return out;
   }
-  case Op::GEP: {
-    const Lanes from = value(u.src(0));
-    Lanes out;
-    for (const int64_t i : u.arg().ints()) {
-      if (i < 0 || static_cast<size_t>(i) >= from.size()) cannot("a lane that is not there");
-      out.push_back(from[static_cast<size_t>(i)]);
-    }
-    return out;
-  }
+  case Op::GEP: return computeLanes(u);
   case Op::UNROLL: return computeUnroll(u);
   case Op::CONTRACT: {
     Lanes out;
@@ -277,6 +269,21 @@ Lanes GraphValues::compute(UOp u) {
     return value(u.src(0));
   default: return uninterpreted(u);
   }
+}
+
+/// Of a vector made of its lanes, only those that are asked for are computed.
+Lanes GraphValues::computeLanes(UOp gep) {
+  const UOp vector = gep.src(0);
+  const bool madeOfLanes = vector.is(Op::VECTORIZE) && !ctx_.opaque.contains(vector.slot());
+  const Lanes all = madeOfLanes ? Lanes() : value(vector);
+  const size_t count = madeOfLanes ? vector.srcCount() : all.size();
+  Lanes out;
+  for (const int64_t i : gep.arg().ints()) {
+    const auto lane = static_cast<size_t>(i);
+    if (i < 0 || lane >= count) cannot("a lane that is not there");
+    out.push_back(madeOfLanes ? value(vector.src(lane)).front() : all[lane]);
+  }
+  return out;
 }
 
 /// Text of a target, tensor cores and shards: an unknown function of the operands.
@@ -340,12 +347,27 @@ int64_t GraphValues::extentOf(const Variable& v) {
   return value(v.node.src(0)).front().i;
 }
 
+void GraphValues::expectToSpend(const VariableList& loops, UOp u) {
+  while (u.is(Op::CAST)) u = u.src(0);
+  if (u.dtype().isPtr() && !u.is(Op::INDEX)) return; // several addresses
+  for (const UOp computed : u.is(Op::INDEX) ? u.src().subspan(1) : std::span(&u, 1)) {
+    const VariableList& open = ctx_.variables.of(computed);
+    int64_t least = 1;
+    for (const Variable& v : loops)
+      if (hasKey(open, v.key) && __builtin_mul_overflow(least, std::max<int64_t>(1, extentOf(v)), &least))
+        least = INT64_MAX;
+    if (least > ctx_.budget) spend(least);
+  }
+}
+
 Lanes GraphValues::computeReduce(UOp u) {
   const Op how = u.arg().op();
   const DType type = u.dtype().scalar();
   Lanes sum(lanesOf(u), convertConst(type, identityElement(how, type).constValue()));
   double magnitude = 0;
-  forEach(ctx_.variables.closedBy(u), [&] {
+  const VariableList loops = ctx_.variables.closedBy(u);
+  expectToSpend(loops, u.src(0));
+  forEach(loops, [&] {
     const Lanes term = value(u.src(0));
     for (size_t l = 0; l < std::max(term.size(), sum.size()); ++l) {
       ConstValue& to = sum[l % sum.size()];

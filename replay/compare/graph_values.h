@@ -35,6 +35,16 @@ struct Pointer {
   int width = 1; ///< consecutive elements read or written through it
 };
 
+/// The iteration of a store, and the lane, that writes an element.
+struct Writer {
+  UOp store;
+  std::vector<std::pair<uint32_t, int64_t>> at;
+  size_t lane = 0;
+};
+using WriteMap = std::unordered_map<int64_t, Writer>; ///< by address
+/// By effect, the values of its variables, and the memory.
+using WriteMaps = std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WriteMap>;
+
 /// State that both sides of a comparison share.
 struct ValueContext {
   explicit ValueContext(Variables& v) : variables(v) {}
@@ -44,9 +54,11 @@ struct ValueContext {
   std::unordered_map<uint64_t, DType> memoryTypes; ///< type of each memory at its first read
   UOpMap<TensorIndex> layouts;                     ///< of stored values that several indices still read
   UOpMap<UOp> launched;                            ///< KERNEL -> launchedWith()
-  int64_t budget = 0;                              ///< nodes that may still be computed
-  double roundoff = 0;                             ///< possible difference of sums in different orders
-  int coarsest = 0;                                ///< coarsest float type met: 0 none, 1 double ... 5 fp8
+  WriteMaps writes;     ///< of effects whose addresses are the same in every sample
+  UOpMap<bool> plain;   ///< whether the effect is one of these
+  int64_t budget = 0;   ///< nodes that may still be computed
+  double roundoff = 0;  ///< possible difference of sums in different orders
+  int coarsest = 0;     ///< coarsest float type met: 0 none, 1 double ... 5 fp8
   bool guessed = false; ///< an operation without values took part: equal values count, unequal ones do not
   /// Contents of memory that no store in the graph wrote. With it, values are those of one run: an unknown
   /// function is then an Error, and so is memory that was not written.
@@ -90,6 +102,9 @@ public:
   /// Calls f with every combination of the variables; the first variable changes slowest.
   void forEach(const VariableList& loops, const std::function<void()>& f);
   int64_t extentOf(const Variable& v);
+  /// Throws what spend() throws if running the loops takes more than may still be computed. `u`: a value or an address that
+  /// is computed in them, once for each combination of the loops it depends on.
+  void expectToSpend(const VariableList& loops, UOp u);
   TensorIndex shapeOf(UOp tensor);
   /// The place of a movement operation's element in its source; false: the element is a zero of a PAD.
   bool throughMovement(UOp u, TensorIndex& at);
@@ -102,18 +117,12 @@ public:
   void spend(int64_t n = 1);
 
 private:
-  struct Writer {
-    UOp store;
-    std::vector<std::pair<uint32_t, int64_t>> at;
-    size_t lane = 0;
-  };
-  using WriteMap = std::unordered_map<int64_t, Writer>;
-
   Lanes compute(UOp u);
   Lanes opaqueValue(UOp u);
   Lanes computeReduce(UOp u);
   Lanes computeReduceAxis(UOp u);
   Lanes computeUnroll(UOp u);
+  Lanes computeLanes(UOp gep);
   Lanes computeLoad(UOp u);
   Lanes computeIndex(UOp u);
   Lanes computeBuffer(UOp u);
@@ -124,6 +133,7 @@ private:
   ConstValue unknownAt(uint64_t memory, int64_t address, DType type);
   ConstValue readStored(UOp after, int64_t address, DType type);
   const WriteMap& writesOf(UOp effect, uint64_t memory);
+  bool hasPlainAddresses(UOp effect);
   void collectWrites(UOp effect, uint64_t memory, WriteMap& out);
   void ensureRan(UOp effect);
   void runStore(UOp store);
@@ -148,7 +158,7 @@ private:
   ValueMemo memo_;
   std::map<std::pair<uint64_t, int64_t>, ConstValue> written_;
   std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment of its last run
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, WriteMap> writes_;
+  WriteMaps writes_;
 };
 
 /// The buffer that an address, or an AFTER of a buffer, leads to; null for a value.

@@ -12,11 +12,6 @@
 
 namespace uopscope {
 
-/// Checks one rewrite alone, without the memory of its pass.
-ValueCheck checkRewrite(const NodeReader& read, NodeId before, NodeId after, int samples = 48);
-/// Checks a step of a trace, with the memory of its pass up to that step.
-ValueCheck checkStep(Trace& trace, StepId step, int samples = 48);
-
 struct ValueSurvey {
   struct Fault {
     StepId step = 0; ///< 0 for a pass or kernel that differs as a whole

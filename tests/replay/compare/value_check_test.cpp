@@ -1,7 +1,10 @@
 // Rewrites that are right are found right, wrong ones wrong with an assignment that shows it, and where
 // nothing can be computed nothing is claimed.
+#include "engine/base/context_var.h"
+#include "engine/base/engine_session.h"
 #include "engine/tensor/graph.h"
 #include "engine/uop/unique.h"
+#include "replay/compare/step_checker.h"
 #include "replay/compare/transform_check.h"
 #include "replay/compare/value_check.h"
 #include "tests/replay/support.h"
@@ -212,6 +215,40 @@ TEST_CASE("value check: a whole trace of right rules has no fault, and is counte
   CHECK(all.checked > 2);
   CHECK(all.faults.empty());
   CHECK(all.same + all.unknown + all.unchanged == all.checked);
+}
+
+TEST_CASE("value check: a survey says the same on one processor and on several") {
+  TempTrace file;
+  recordTo(file.path, [] {
+    for (int k = 0; k < 24; ++k) {
+      Pool pool;
+      PoolScope scope(pool);
+      ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r", .script = {}, .root = {}});
+      std::vector<UOp> sums;
+      for (int i = 0; i < 40; ++i) sums.push_back((UOp::range(4 + k, i) + 0) * 1 + (UOp::range(3, i) + i));
+      graphRewrite(UOp::sink(sums), shrinking(), {.name = "shrink"});
+      Observer::current()->poolRetired(pool);
+    }
+  });
+  auto surveyWith = [&](int64_t processors) {
+    EngineSession own;
+    EngineSessionScope in(own);
+    vars::cpuCount.set(processors);
+    Trace trace(file.path);
+    const ValueSurvey s = checkTrace(trace, {.whole = true});
+    CHECK(s.complete);
+    CHECK(s.checked > 1500); // several parts
+    std::vector<int64_t> numbers{s.checked, s.same,        s.unknown,     s.unchanged,
+                                 s.differ,  s.passes.same, s.kernels.same};
+    for (const auto& f : s.faults) numbers.push_back(f.step);
+    for (const auto& b : s.blind) numbers.insert(numbers.end(), {b.count, b.first});
+    return numbers;
+  };
+  CHECK(surveyWith(1) == surveyWith(4));
+  Trace trace(file.path);
+  const ValueSurvey stopped = checkTrace(trace, {.progress = [](double) { return false; }});
+  CHECK(!stopped.complete);
+  CHECK(stopped.checked < surveyWith(2)[0]);
 }
 
 TEST_CASE("value check: steps of transforms are claims about what their sources became") {

@@ -1,6 +1,7 @@
 // Runs the checks of replay/compare on a background thread and turns their verdicts into sentences.
 #include "viz/models/graph/checker.h"
 
+#include "replay/compare/step_checker.h"
 #include "replay/compare/value_check.h"
 #include "replay/read/step_search.h"
 #include "viz/models/work/reports.h"
