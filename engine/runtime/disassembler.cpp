@@ -131,6 +131,30 @@ Disassembler* disassemblerFor(const std::string& triple, const std::string& cpu,
   return kept.made->works() ? kept.made.get() : nullptr;
 }
 
+/// The lines of the source that an object was compiled from. Asked for every instruction, DWARFContext itself would look up
+/// the unit and the names of files each time.
+class LineTables {
+public:
+  /// Null: no lines.
+  explicit LineTables(const llvm::object::ObjectFile* object) {
+    if (!object) return;
+    debug_ = llvm::DWARFContext::create(*object);
+    for (const auto& unit : debug_->compile_units())
+      if (const auto* table = debug_->getLineTableForUnit(unit.get())) tables_.push_back(table);
+  }
+  /// 0 if it is not known.
+  uint32_t lineOf(llvm::object::SectionedAddress address) const {
+    for (const llvm::DWARFDebugLine::LineTable* table : tables_)
+      if (const uint32_t row = table->lookupAddress(address); row != table->UnknownRowIndex)
+        return table->Rows[row].Line;
+    return 0;
+  }
+
+private:
+  std::unique_ptr<llvm::DWARFContext> debug_;
+  std::vector<const llvm::DWARFDebugLine::LineTable*> tables_;
+};
+
 } // namespace
 
 std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
@@ -142,8 +166,7 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     llvm::consumeError(file.takeError());
     return {};
   }
-  std::unique_ptr<llvm::DWARFContext> debug;
-  if (lines) debug = llvm::DWARFContext::create(**file);
+  const LineTables source(lines ? file->get() : nullptr);
   std::string out;
   uint32_t line = 0;
   auto print = [&](std::string_view text) {
@@ -183,9 +206,8 @@ std::string disassembleObject(std::string_view object, const std::string& triple
       print(operand == std::string::npos
                 ? text
                 : fmt::format("{}.L{}", std::string_view(text).substr(0, operand + 1), labels[*to]));
-      if (!debug) continue;
-      llvm::DILineInfo from = debug->getLineInfoForAddress({*address + d.at, (*section)->getIndex()});
-      if (from.Line) lines->push_back({line, from.Line});
+      if (const uint32_t from = source.lineOf({*address + d.at, (*section)->getIndex()}))
+        lines->push_back({line, from});
     }
   }
   return out;

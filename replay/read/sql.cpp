@@ -64,6 +64,26 @@ int authorize(void*, int action, const char*, const char*, const char*, const ch
   }
 }
 
+/// True where `sql` names a view that only the file defines. With a subquery WITH, SQLite reports its tables as missing.
+bool namesViewOfFile(const Database& db, std::string_view sql) {
+  Statement views = db.prepare("SELECT name FROM main.sqlite_schema WHERE type = 'view' "
+                               "AND name NOT IN (SELECT name FROM temp.sqlite_schema)");
+  while (views.step())
+    if (const std::string_view name = views.text(0);
+        !name.empty() && sql.find(name) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+/// What follows SQLite's own words about a query that was not understood.
+std::string_view hintFor(int code, const Database& db, std::string_view wrong, std::string_view sql) {
+  if ((code & 0xff) == SQLITE_AUTH) return ": a query only reads this trace";
+  if (wrong.starts_with("access to view ") ||
+      (wrong.starts_with("no such table") && namesViewOfFile(db, sql)))
+    return ": only the views of the trace format are run, and not as this file defines them";
+  return "";
+}
+
 } // namespace
 
 void addSqlFunctions(Trace& trace) {
@@ -86,12 +106,8 @@ SqlResult query(Trace& trace, const std::string& sql, size_t maxRows) {
   allowReading(db);
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
   if (code != SQLITE_OK)
-    throw Error(ErrorKind::Value, fmt::format("SQL: {}{}", wrong,
-                                              (code & 0xff) == SQLITE_AUTH ? ": a query only reads this trace"
-                                              : wrong.starts_with("access to view ")
-                                                  ? ": only the views of the trace format are "
-                                                    "run, and not as this file defines them"
-                                                  : ""));
+    throw Error(ErrorKind::Value,
+                fmt::format("SQL: {}{}", wrong, hintFor(code, trace.database(), wrong, sql)));
   if (!raw) throw Error(ErrorKind::Value, "SQL: the query is empty");
   if (tail && std::string(tail).find_first_not_of(" \t\r\n;") != std::string::npos)
     throw Error(ErrorKind::Value, "SQL: one statement at a time, please");

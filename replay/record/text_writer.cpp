@@ -68,32 +68,33 @@ void TextWriter::split(std::string_view line) {
       [this](int64_t number) { numbers_.push_back(number); });
 }
 
-int64_t TextWriter::form() {
+TextWriter::Form& TextWriter::form() {
   if (formBytes_ > kMostFormBytes) {
     forms_.clear();
     formBytes_ = 0;
   }
-  auto [it, fresh] = forms_.try_emplace(parts_, nextForm_);
-  if (!fresh) return it->second;
+  Form& form = forms_.try_emplace(parts_).first->second;
+  if (form.id) return form;
   formBytes_ += parts_.size();
-  insertForm_.bind(1, nextForm_).bind(2, listOf(parts_)).run();
-  return nextForm_++;
+  form.id = nextForm_++;
+  insertForm_.bind(1, form.id).bind(2, listOf(parts_)).run();
+  return form;
 }
 
 void TextWriter::addLine(std::string_view line) {
   split(line);
-  const int64_t id = form();
-  const auto number = static_cast<uint64_t>(id);
+  Form& of = form();
+  const auto number = static_cast<uint64_t>(of.id);
   if (numbers_.empty()) return appendGroup(content_, std::array{number * 2});
-  auto& last = numbersOf_[id];
-  last.resize(numbers_.size());
+  if (std::exchange(of.text, text_) != text_) of.last.assign(numbers_.size(), 0);
   group_.assign(1, number * 2);
   for (size_t k = 0; k < numbers_.size(); ++k)
-    group_.push_back(unsignedOf(numbers_[k] - std::exchange(last[k], numbers_[k])));
+    group_.push_back(unsignedOf(numbers_[k] - std::exchange(of.last[k], numbers_[k])));
   key_.clear();
   appendGroup(key_, group_);
   if (repeats_.size() > kMostRepeats) repeats_.clear();
-  int64_t& repeat = repeats_[std::string(key_.begin(), key_.end())];
+  keyText_.assign(key_.begin(), key_.end());
+  int64_t& repeat = repeats_.try_emplace(keyText_).first->second;
   if (repeat > -kWrittenOut && repeat <= 0) {
     --repeat;
     content_.insert(content_.end(), key_.begin(), key_.end());
@@ -104,7 +105,7 @@ void TextWriter::addLine(std::string_view line) {
     std::string numbers;
     for (uint64_t difference : std::span(group_).subspan(1))
       fmt::format_to(std::back_inserter(numbers), "{}{}", numbers.empty() ? '[' : ',', signedOf(difference));
-    insertRepeat_.bind(1, repeat).bind(2, id).bind(3, numbers + "]").run();
+    insertRepeat_.bind(1, repeat).bind(2, of.id).bind(3, numbers + "]").run();
   }
   appendGroup(content_, std::array{static_cast<uint64_t>(repeat) * 2 + 1});
 }
@@ -112,7 +113,7 @@ void TextWriter::addLine(std::string_view line) {
 void TextWriter::add(int64_t id, int64_t scope, int64_t kind, std::string_view text,
                      std::vector<TextLine> lines) {
   content_.clear();
-  numbersOf_.clear();
+  ++text_;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     addLine(text.substr(at, end - at));

@@ -27,19 +27,23 @@ public:
 private:
   /// Splits a line into the form's parts (in parts_, each with an end of line) and its numbers (in numbers_).
   void split(std::string_view line);
-  int64_t form();
+  struct Form {
+    int64_t id = 0;
+    int64_t text = 0;          ///< the text that `last` belongs to
+    std::vector<int64_t> last; ///< the numbers of the form's last line in that text
+  };
+  Form& form();
   void addLine(std::string_view line);
   Statement insertText_, insertForm_, insertRepeat_, insertProgram_;
-  std::unordered_map<std::string, int64_t> forms_;
+  std::unordered_map<std::string, Form> forms_; ///< by its parts
   size_t formBytes_ = 0;
   std::unordered_map<std::string, int64_t>
       repeats_; ///< form and differences -> line_repeat.id, or minus the times it was written out
-  std::unordered_map<int64_t, std::vector<int64_t>> numbersOf_; ///< of the form's last line in this text
-  std::string parts_;
+  std::string parts_, keyText_;
   std::vector<int64_t> numbers_;
   std::vector<uint64_t> group_;
   std::vector<uint8_t> content_, key_;
-  int64_t nextForm_ = 1, nextRepeat_ = 1;
+  int64_t nextForm_ = 1, nextRepeat_ = 1, text_ = 0; ///< text_: how many texts were begun
 };
 
 } // namespace uopscope

@@ -53,7 +53,11 @@ TEST_CASE("endless views of a trace are not run") {
     CHECK(query(trace, "SELECT count(*) FROM " + name).rows.size() == 1);
     CHECK_THROWS_AS(query(trace, "SELECT count(*) FROM main." + name), Error);
   }
-  CHECK_THROWS_AS(query(trace, "SELECT * FROM mine"), Error);
+  CHECK_THROWS_WITH_AS(query(trace, "SELECT * FROM mine"),
+                       "SQL: no such table: main.c: only the views of the trace format are run, "
+                       "and not as this file defines them",
+                       Error);
+  CHECK_THROWS_WITH_AS(query(trace, "SELECT * FROM steep"), "SQL: no such table: steep", Error);
   CHECK_THROWS_WITH_AS(
       query(trace, "SELECT * FROM steps"),
       "SQL: access to view \"steps\" prohibited: only the views of the trace format are run, "
