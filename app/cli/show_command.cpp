@@ -18,8 +18,12 @@ int showArtifact(Trace& trace, ScopeId scope, const LookOptions& o) {
     std::string kinds;
     for (const ArtifactInfo& a : trace.artifacts(scope))
       if (kinds.find(a.kind) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + a.kind;
-    throw Error(ErrorKind::Key, fmt::format("\"{}\" has no {}; it has {}", trace.scope(scope).name, o.what,
-                                            kinds.empty() ? "no texts at all" : kinds));
+    const bool neverKept = (o.what == "ir" || o.what == "asm") && trace.meta("tier") == "stats";
+    throw Error(
+        ErrorKind::Key,
+        fmt::format("\"{}\" has no {}; it has {}{}", trace.scope(scope).name, o.what,
+                    kinds.empty() ? "no texts at all" : kinds,
+                    neverKept ? ". Tier stats keeps no IR and no assembly: record with --tier full" : ""));
   }
   if (o.json)
     printJson(Json{{"kernel", trace.scope(scope).name}, {"kind", o.what}, {"text", *text}});

@@ -51,7 +51,9 @@ void addRecord(CLI::App& app, VerbArguments& o) {
   CLI::App* verb = app.add_subcommand("record", "run a script and record its compilation");
   verb->add_option("SCRIPT", o.record.script, "a Python script, or a program that makes a RecordingSession");
   verb->add_option("-o,--output", o.record.output, "the trace (default: SCRIPT's name with .uoptrace, here)");
-  verb->add_option("--tier", o.record.tier, "full: every rewrite; stats: counts only; off")
+  verb->add_option(
+          "--tier", o.record.tier,
+          "full: every rewrite; stats: counts, times and sources, neither steps nor IR and assembly; off")
       ->check(CLI::IsMember({"full", "stats", "off"}));
   verb->add_option("--device", o.record.device, "default device, such as CPU or REF");
   verb->add_flag("--json", o.record.json, "summary as JSON");

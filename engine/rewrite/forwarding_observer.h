@@ -20,6 +20,7 @@ public:
 
   bool wantsRewrites() const override { return true; }
   bool wantsCounts() const override { return inner().wantsCounts(); }
+  bool wantsMachineTexts() const override { return inner().wantsMachineTexts(); }
   const std::atomic<bool>* stopFlag() const override { return inner().stopFlag(); }
   void onScopeBegin(const ScopeBegin& begin) override { inner().onScopeBegin(begin); }
   void onScopeEnd() override { inner().onScopeEnd(); }

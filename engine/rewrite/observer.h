@@ -164,6 +164,8 @@ public:
   /// Whether onRewrite is to be called, and whether attempts are to be counted and timed.
   virtual bool wantsRewrites() const { return true; }
   virtual bool wantsCounts() const { return false; }
+  /// Whether onArtifact is to get what only experts read of a kernel, its IR and its assembly. Its source is always told.
+  virtual bool wantsMachineTexts() const { return true; }
 
   /// A flag set from outside (Ctrl-C): the next attempt to rewrite a node then throws Error(Runtime)
   /// "interrupted".

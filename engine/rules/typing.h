@@ -27,6 +27,7 @@ public:
   /// The messages begin with `where`: "kernel 'r_8', pass 'expander'".
   SpecObserver(const PatternMatcher& spec, std::string where, Observer* next);
   bool wantsCounts() const override { return next_ && next_->wantsCounts(); }
+  bool wantsMachineTexts() const override { return next_ && next_->wantsMachineTexts(); }
   const std::atomic<bool>* stopFlag() const override { return next_ ? next_->stopFlag() : nullptr; }
   void onUnchanged(const Rule& rule, UOp node) override {
     if (next_ && next_->wantsRewrites()) next_->onUnchanged(rule, node);

@@ -80,7 +80,8 @@ CompiledKernel lowerAndRender(UOp ast, const Device& device, std::string& report
           CRenderer(device.renderer().target()).renderWithLines(k, tracesLines ? &linesOfC : nullptr);
       observer->onArtifact({"source", c, linesOfC});
     }
-    observer->onArtifact({isIr ? "ir" : "source", made.source, known});
+    if (!isIr || observer->wantsMachineTexts())
+      observer->onArtifact({isIr ? "ir" : "source", made.source, known});
   }
   if (lines) *lines = std::move(known);
   return made;
@@ -231,14 +232,14 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
     ObservedPhase phase("compile");
     made.program = device.compile(k, made.source);
   }
-  if (made.program && (observer || vars::debug >= 7)) {
+  const bool told = observer && observer->wantsMachineTexts();
+  if (made.program && (told || vars::debug >= 7)) {
     ObservedPhase phase("disassemble");
     std::vector<AssemblyLine> fromSource;
     // Lines lead to instructions of the linear program, which only a recording of rewrites has.
-    std::string assembly = observer && observer->wantsRewrites() ? made.program->assemblyWithLines(fromSource)
-                                                                 : made.program->assembly();
-    if (observer && !assembly.empty())
-      observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
+    std::string assembly = told && observer->wantsRewrites() ? made.program->assemblyWithLines(fromSource)
+                                                             : made.program->assembly();
+    if (told && !assembly.empty()) observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
     if (vars::debug >= 7) report += assembly + '\n';
   }
   return entry;

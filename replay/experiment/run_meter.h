@@ -35,6 +35,7 @@ public:
   explicit RunMeter(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   bool wantsRewrites() const override { return false; }
+  bool wantsMachineTexts() const override { return false; }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;
   void onPhase(const Phase& phase) override;

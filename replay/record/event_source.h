@@ -10,7 +10,7 @@ namespace uopscope {
 
 enum class Tier : uint8_t {
   Off,   ///< nothing
-  Stats, ///< scopes, passes, counts of attempts, texts
+  Stats, ///< scopes, passes, counts of attempts, sources and Opts of kernels; neither IR nor assembly
   Full   ///< the data of Stats and every applied rewrite
 };
 std::string_view tierName(Tier tier);
@@ -37,6 +37,7 @@ public:
 
   bool wantsRewrites() const override { return tier_ == Tier::Full; }
   bool wantsCounts() const override { return tier_ != Tier::Off; }
+  bool wantsMachineTexts() const override { return tier_ == Tier::Full; }
   const std::atomic<bool>* stopFlag() const override { return &progress_.stop; }
   void onScopeBegin(const ScopeBegin& begin) override;
   void onScopeEnd() override;

@@ -15,6 +15,7 @@ public:
   explicit Forward(MatchStats& to) : to_(to) {}
   bool wantsRewrites() const override { return false; }
   bool wantsCounts() const override { return true; }
+  bool wantsMachineTexts() const override { return false; }
   void onCounts(const PassCounts& counts) override { to_.onCounts(counts); }
   std::unique_ptr<Observer> fork(uint64_t) override { return std::make_unique<Forward>(to_); }
 

@@ -13,6 +13,7 @@ class MatchStats : public Observer {
 public:
   bool wantsRewrites() const override { return false; }
   bool wantsCounts() const override { return true; }
+  bool wantsMachineTexts() const override { return false; }
   void onCounts(const PassCounts& counts) override;
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
 

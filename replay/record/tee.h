@@ -12,6 +12,7 @@ public:
 
   bool wantsRewrites() const override { return a_->wantsRewrites() || b_->wantsRewrites(); }
   bool wantsCounts() const override { return a_->wantsCounts() || b_->wantsCounts(); }
+  bool wantsMachineTexts() const override { return a_->wantsMachineTexts() || b_->wantsMachineTexts(); }
   const std::atomic<bool>* stopFlag() const override {
     return a_->stopFlag() ? a_->stopFlag() : b_->stopFlag();
   }

@@ -206,6 +206,31 @@ TEST_CASE("record a script") {
   CHECK(summary["status"] == "complete");
 }
 
+TEST_CASE("tier stats keeps the source of a kernel, and says that it keeps no assembly") {
+  Folder f;
+  f.file("model.py", "from tinygrad import Tensor\n(Tensor([1.0, 2.0]).contiguous() + 1).realize()\n");
+  for (const char* tier : {"full", "stats"})
+    REQUIRE(call(f, {"record", "model.py", "-o", tier + std::string(".uoptrace"), "--tier", tier}).code == 0);
+  auto kinds = [&](const std::string& trace) {
+    Json rows = Json::parse(
+        call(f, {"query", trace, "SELECT DISTINCT kind FROM v_text ORDER BY kind", "--json"}).out);
+    std::string all;
+    for (const Json& row : rows.is_array() ? rows : rows["rows"])
+      all += (row.is_array() ? row[0] : row["kind"]).get<std::string>() + " ";
+    return all;
+  };
+  CHECK(kinds("full.uoptrace") == "asm ir launch opts source ");
+  CHECK(kinds("stats.uoptrace") == "launch opts source ");
+  Trace trace(f.file("stats.uoptrace"));
+  std::string kernel;
+  for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes()))
+    if (s.kind == ScopeKind::Kernel) kernel = std::to_string(s.id);
+  CHECK(contains(call(f, {"show", "stats.uoptrace", kernel, "--what", "source"}).out, "void"));
+  Result none = call(f, {"show", "stats.uoptrace", kernel, "--what", "asm"});
+  CHECK(none.code == 2);
+  CHECK(contains(none.err, "record with --tier full"));
+}
+
 TEST_CASE("scripts that end badly leave a trace that says how") {
   Folder f;
   f.file("raise.py",
