@@ -27,7 +27,7 @@ struct CheckLimits {
   int samples = 32;
   int64_t perSample = 400'000; ///< most nodes computed in a sample
   int64_t total = 1'200'000;   ///< most nodes computed in all samples of all layers
-  int64_t inAll = 100'000;     ///< no sample begins after this many nodes
+  int64_t inAll = 30'000;      ///< no sample begins after this many nodes
   size_t writes = 1u << 18;    ///< most elements whose addresses are listed
 };
 
