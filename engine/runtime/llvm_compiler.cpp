@@ -25,7 +25,6 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
@@ -93,7 +92,6 @@ public:
     const Processor& cpu() const { return cpu_; }
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
-    llvm::TargetMachine* operator->() const { return machine_.get(); }
     llvm::TargetMachine* get() const { return machine_.get(); }
 
   private:
@@ -110,16 +108,6 @@ public:
     if (withLines) attachLines(*module, function, source);
     optimise(*module, *machine.get(), machine.cpu(), function);
     return module;
-  }
-
-  std::string generate(Machine& machine, llvm::Module& module) {
-    llvm::SmallVector<char, 0> object;
-    llvm::raw_svector_ostream out(object);
-    llvm::legacy::PassManager passes;
-    if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
-      throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");
-    passes.run(module);
-    return std::string(object.begin(), object.end());
   }
 
   /// Loads code as a library of the JIT.
@@ -202,7 +190,7 @@ public:
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu_);
     auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
-    object_ = llvm_->generate(machine, *module);
+    object_ = objectCode(*module, *machine.get());
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, object_);
   }

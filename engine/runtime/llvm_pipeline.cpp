@@ -7,6 +7,10 @@
 
 #include <fmt/format.h>
 #include <llvm/AsmParser/Parser.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -129,6 +133,33 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   if (auto error = builder.parsePassPipeline(passes, fmt::format("function({})", fmt::join(kStages, ","))))
     throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
+}
+
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream out(object);
+  llvm::legacy::PassManager passes;
+  // The steps of addPassesToEmitFile, which has no place to leave a pass out.
+  auto& target = static_cast<llvm::LLVMTargetMachine&>(machine);
+  auto* info = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&target).release(); // `passes` owns it
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  config->setDisableVerify(true);
+  // Lines need no places of variables, and the search for them takes 20 ms over the kernels of ResNet-50.
+  config->disablePass(&llvm::LiveDebugValuesID);
+  passes.add(config);
+  passes.add(info);
+  bool failed = config->addISelPasses();
+  if (!failed) {
+    config->addMachinePasses();
+    config->setInitialized();
+    failed = target.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                  info->getMMI().getContext());
+  }
+  if (failed)
+    throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");
+  passes.add(llvm::createFreeMachineFunctionPass());
+  passes.run(module);
+  return std::string(object.begin(), object.end());
 }
 
 } // namespace uopscope

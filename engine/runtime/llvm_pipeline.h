@@ -3,6 +3,7 @@
 //
 //   auto machine = llvmMachine(processor());
 //   optimise(*module, *machine, processor(), "E_4");            // the module is ready for code generation
+//   std::string object = objectCode(*module, *machine);         // an object file
 //
 // Invariant: listening changes nothing of the result.
 #pragma once
@@ -39,5 +40,8 @@ std::unique_ptr<llvm::Module> parseKernel(llvm::LLVMContext& context, const std:
 /// Gives the functions the processor's attributes and runs the passes. The kernel stays a function of its own.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processor& cpu,
               const std::string& function, const LlvmListener& listener = {});
+
+/// The object file of a module. Throws Error(Compile) where LLVM cannot write one for the machine.
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine);
 
 } // namespace uopscope
