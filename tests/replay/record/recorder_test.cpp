@@ -262,7 +262,14 @@ TEST_CASE("killed at any moment, the trace opens and holds what was committed") 
   CHECK(opened > 0);
 }
 
-TEST_CASE("a child forked while the writer writes can record") {
+// The thread sanitizer takes a thread of the child for one of its parent's, which has the same address.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kNoThreadsOfChildren = true;
+#else
+constexpr bool kNoThreadsOfChildren = false;
+#endif
+
+TEST_CASE("a child forked while the writer writes can record" * doctest::skip(kNoThreadsOfChildren)) {
   TempTrace file;
   Recorder recorder({.path = file.path});
   Pool pool;
