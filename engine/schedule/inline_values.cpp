@@ -14,6 +14,7 @@
 #include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/passes.h"
+#include "engine/schedule/prices.h"
 #include "engine/uop/visit.h"
 
 #include <algorithm>
@@ -26,7 +27,6 @@ namespace {
 using namespace pat;
 constexpr PatVar buf{"buf"}, value{"value"};
 
-constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
 constexpr double kTrivial = 8;      ///< work besides one load that does not justify a buffer
 constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
 constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined

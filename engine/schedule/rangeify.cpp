@@ -128,7 +128,8 @@ void RangeAssignment::addUses(UOp reader, const Ranges& r) {
       if (s.is(Op::PAD)) inside *= elementCount(s.src(0).shape()) / std::max(1.0, elementCount(s.shape()));
     }
     if (s.in(kLeaves)) continue;
-    uses_[static_cast<size_t>(*slotOf_.find(s.slot()))].push_back({at, r.kernel, r.evals * inside, r.evals});
+    uses_[static_cast<size_t>(*slotOf_.find(s.slot()))].push_back(
+        {at, r.kernel, r.evals * inside, r.evals, r.runs});
   }
 }
 
@@ -149,12 +150,12 @@ void RangeAssignment::assign(UOp u) {
 
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
-  bool isCandidate = wanted || !common || demand > elementCount(shape);
+  bool isCandidate = wanted || !common || demand > elementCount(shape) || isDearInMargins(u, uses, demand);
   const Indices* inside = isCandidate && !wanted ? insideKernel(u, uses, common != nullptr) : nullptr;
   if (inside) {
     r.kernel = uses[0].kernel;
     r.out = inside;
-    r.evals = elementCount(shape);
+    r.evals = r.runs = elementCount(shape);
   } else if (isCandidate) {
     int number = store(u, !wanted);
     StoredValue& value = state_.stored[static_cast<size_t>(number)];
@@ -170,7 +171,7 @@ void RangeAssignment::assign(UOp u) {
       r.out = freshRanges(shape, {}, nullptr);
       if (group >= 0) groupRanges_[group] = r;
     }
-    r.evals = value.elements;
+    r.evals = r.runs = value.elements;
     value.kernel = r.kernel;
     value.hosted = r.kernel != number;
     // Readers in the loops that store the value use it directly. Only the remaining readers would compute it
@@ -183,6 +184,7 @@ void RangeAssignment::assign(UOp u) {
     r.kernel = uses[0].kernel;
     r.out = common;
     r.evals = demand;
+    r.runs = runsOf(uses);
   }
   state_.stored[static_cast<size_t>(r.kernel)].parts.push_back(u);
   r.in = r.out;
@@ -190,7 +192,10 @@ void RangeAssignment::assign(UOp u) {
     const Shape& in = u.src(0).shape();
     const auto& axes = u.arg().as<ReduceArg>().axes;
     r.in = freshRanges(in, axes, r.out);
-    for (int64_t axis : axes) r.evals *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
+    for (int64_t axis : axes) {
+      r.evals *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
+      r.runs *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
+    }
   }
   ranges_.set(u.slot(), r);
   if (vars::debugRangeify) print(u, r);

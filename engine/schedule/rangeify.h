@@ -67,11 +67,14 @@ private:
     const Indices* in = nullptr;
     int kernel = -1;  ///< the kernel that computes it, as the number of its first stored value
     double evals = 0; ///< number of its evaluations
+    double runs =
+        0; ///< iterations of its loops: evaluations, and those in the margins of a PAD, which nobody needs
   };
   struct Use {
     const Indices* at;
     int kernel;
     double evals, most; ///< computations it asks for; those of the reader
+    double runs;        ///< iterations of the reader's loops
   };
 
   const Indices* intern(Indices list);
@@ -85,6 +88,8 @@ private:
   /// The target of the first in a chain of assignments; the node itself if it is no assignment.
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
+  static double runsOf(const std::vector<Use>& uses);
+  static bool isDearInMargins(UOp u, const std::vector<Use>& uses, double demand);
   /// Where a value lies that its readers' kernel stores for itself.
   struct Inside {
     Indices index;                  ///< null for the axes that it is stored along

@@ -1,0 +1,14 @@
+// Prices of the schedule, in quarters of a simple vector operation: what a value costs in memory, and what it costs to compute it
+// again. The decisions that use them are in rangeify.cpp and inline_values.cpp; docs/design/schedule.md has the formula, and
+// docs/design/costs.md the measurements.
+//
+//   inMemory = elements * (work + kStore) + demand * kLoad + kKernel;
+#pragma once
+
+namespace uopscope::sched {
+
+constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
+constexpr double kStepOfSum =
+    kLoad + 2; ///< an iteration of a reduction: one load and its operation, at least
+
+} // namespace uopscope::sched
