@@ -3,6 +3,7 @@
 
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -91,37 +92,47 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
 
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), pat::entry())};
 
+/// Reads of memory by the terms of a reduction, without those of reductions inside it.
+std::vector<UOp> readsOf(UOp reduction) {
+  std::vector<UOp> reads;
+  visitBelow(reduction.src(0), [&](UOp u) {
+    if (u.is(Op::REDUCE)) return Visit::Past;
+    if (u.is(Op::INDEX) && u.src(0).is(Op::DEFINE_GLOBAL)) reads.push_back(u);
+    return Visit::Below;
+  });
+  std::ranges::sort(reads, {}, &UOp::id);
+  return reads;
+}
+
+/// The read served from a panel with these rows.
+UOp fromPanel(UOp read, const std::vector<UOp>& rows, int64_t& nextId) {
+  UOpMap<UOp> replace;
+  std::vector<UOp> copied{read};
+  for (UOp r : rows)
+    copied.push_back(replace[r] = UOp::range(r.src(0), {nextId++}, AxisType::Loop, r.dtype()));
+  copied[0] = read.substitute(replace);
+  BufferizeOpts opts{{}, AddrSpace::Reg, false};
+  UOp panel = UOp::make(Op::BUFFERIZE, read.dtype(), copied, Arg::of(opts));
+  return panel.indexed(rows, read.dtype());
+}
+
 } // namespace
 
 UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
   if (target.hasLocal || target.aluLanes < 4) return ast;
-  UOp reduction;
-  std::vector<UOp> nodes = ast.toposort();
-  for (UOp u : nodes)
-    if (u.is(Op::REDUCE)) {
-      if (reduction) return ast;
-      reduction = u;
-    }
-  if (!reduction) return ast;
   UOpMap<UOp> panels;
+  std::vector<UOp> nodes = ast.toposort();
   int64_t number = nextRegister(nodes);
-  for (UOp read : nodes) {
-    if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !reduction.src(0).dependsOn(read))
-      continue;
-    std::vector<UOp> rows = rowsOf(read, reduction);
-    if (rows.empty()) continue;
-    if (UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number)) {
-      panels[read] = squares;
-      continue;
+  for (UOp reduction : nodes) {
+    if (!reduction.is(Op::REDUCE)) continue;
+    const auto& around = reduction.ranges();
+    if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
+    for (UOp read : readsOf(reduction)) {
+      std::vector<UOp> rows = rowsOf(read, reduction);
+      if (rows.empty()) continue;
+      UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);
+      panels[read] = squares ? squares : fromPanel(read, rows, nextId);
     }
-    UOpMap<UOp> replace;
-    std::vector<UOp> copied{read};
-    for (UOp r : rows)
-      copied.push_back(replace[r] = UOp::range(r.src(0), {nextId++}, AxisType::Loop, r.dtype()));
-    copied[0] = read.substitute(replace);
-    BufferizeOpts opts{{}, AddrSpace::Reg, false};
-    UOp panel = UOp::make(Op::BUFFERIZE, read.dtype(), copied, Arg::of(opts));
-    panels[read] = panel.indexed(rows, read.dtype());
   }
   static const PatternMatcher usePanels({kPanels});
   return replaceNodes(ast, panels, usePanels, "panels");

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace uopscope;
 using namespace uopscope::testing;
 
@@ -274,4 +276,19 @@ TEST_CASE("reads come before the store that changes what they read") {
     CHECK(after[0] == before[1]);
     CHECK(after[1] == before[0]);
   }
+}
+
+TEST_CASE("a processor loads and stores bools as vectors, a GPU one by one") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  auto accesses = [](const Target& target) {
+    UOp i = UOp::range(64, 0);
+    UOp both = read(memory(1, 64, dtypes::bool_), i) & read(memory(2, 64, dtypes::bool_), i);
+    UOp sink = kernel({memory(0, 64, dtypes::bool_).indexed({i}).store(both).end({i})});
+    LoweredKernel k = checkKernel(withOpts(sink, {{OptOp::UPCAST, 0, {8}}}), target);
+    return std::ranges::count_if(k.uops, [](UOp u) { return u.in({Op::LOAD, Op::STORE}); });
+  };
+  CHECK(accesses(plainTarget(8)) == 3);
+  CHECK(accesses(plainTarget()) == 24);
 }

@@ -56,6 +56,22 @@ TEST_CASE("a panel of terms that lie side by side is copied by squares") {
   CHECK(gathered == 0);
 }
 
+TEST_CASE("each of two products in a kernel has its panel") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  UOp i = UOp::range(80, 0), j = UOp::range(16, 1);
+  auto sumOf = [&](int64_t slot, int64_t id) {
+    UOp k = UOp::range(131, id, AxisType::Reduce);
+    UOp value = read(memory(slot, 80 * 131), i * 131 + k) * read(memory(slot + 1, 16 * 131), j * 131 + k);
+    return value.reduce(Op::ADD, std::vector<UOp>{k});
+  };
+  UOp both = sumOf(1, 2) + sumOf(3, 3);
+  UOp ast = kernel({memory(0, 80 * 16).indexed({i * 16 + j}).store(both).end({i, j})}, KernelInfo());
+  LoweredKernel k = checkKernel(ast, plainTarget(8), 5, {}, 1e-5);
+  CHECK(panelsOf(k) == 2);
+}
+
 TEST_CASE("panels of other types than float32") {
   Pool pool;
   PoolScope scope(pool);

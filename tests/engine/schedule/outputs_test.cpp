@@ -99,3 +99,13 @@ TEST_CASE("random graphs with many outputs") {
     f.check(outputs, -1);
   }
 }
+
+TEST_CASE("the parts of a concatenation are stored where their sums would run for all of it") {
+  Fixture f;
+  auto joined = [&](int64_t terms) { // two sums of 64 columns, side by side
+    UOp a = sum(f.tensor({terms, 64}), {0}), b = sum(f.tensor({terms, 64}), {0});
+    return pad(a, {0, 0}, {0, 64}) + pad(b, {0, 64}, {0, 0});
+  };
+  f.check({joined(4)}, 1);
+  f.check({joined(1000)}, 3); // 2 * 64 * 1,000 iterations in margins are dearer than two kernels
+}
