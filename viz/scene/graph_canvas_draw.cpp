@@ -4,6 +4,7 @@
 // The frame covers more than the view (kMargin on each side), so a small pan shows parts that are already
 // drawn. A new frame is drawn when the view leaves it or the scale changes. While a worker draws, the last
 // frame is shown.
+#include "viz/models/work/hand_over.h"
 #include "viz/scene/graph_canvas.h"
 #include "viz/scene/node_numbers.h"
 
@@ -97,7 +98,7 @@ void GraphCanvas::drawBase() {
   painters_.start([this, picture = picture_, palette = theme_->colours(), tinting = source_->tinting(), area,
                    scale = scale_, dpr] {
     auto frame = std::make_shared<Frame>(draw(*picture, palette, tinting, area, scale, dpr));
-    QMetaObject::invokeMethod(this, [this, frame, picture, tinting] {
+    handOver(this, [this, frame, picture, tinting] {
       drawing_ = false;
       show(std::move(*frame), picture);
       if (picture != picture_ || (source_ && tinting != source_->tinting())) baseDirty_ = true;

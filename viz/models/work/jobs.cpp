@@ -2,6 +2,7 @@
 
 #include "replay/read/interrupt.h"
 #include "replay/read/sql.h"
+#include "viz/models/work/hand_over.h"
 
 #include <optional>
 
@@ -54,6 +55,7 @@ void Jobs::addLane() {
   connect(&l->thread, &QThread::finished, l->place, &QObject::deleteLater);
   // Nothing recurses over graphs, but SQLite and Qt want more than the small default of some systems.
   l->thread.setStackSize(16 << 20);
+  threadEnds(l->thread, l.get());
   l->thread.start();
   lanes_.push_back(std::move(l));
 }
@@ -61,13 +63,16 @@ void Jobs::addLane() {
 Jobs::~Jobs() {
   cancelAll();
   for (auto& l : lanes_) l->thread.quit();
-  for (auto& l : lanes_) l->thread.wait();
+  for (auto& l : lanes_) {
+    l->thread.wait();
+    joined(l.get());
+  }
 }
 
 void Jobs::open(const QString& path, const std::shared_ptr<const TraceOverview>& known) {
   cancelAll();
   for (auto& l : lanes_)
-    QMetaObject::invokeMethod(l->place, [lane = l.get(), path, known] {
+    handOver(l->place, [lane = l.get(), path, known] {
       lane->kept.reset();
       lane->trace.reset();
       lane->path = path.toStdString();
@@ -76,13 +81,12 @@ void Jobs::open(const QString& path, const std::shared_ptr<const TraceOverview>&
 }
 
 void Jobs::know(const std::shared_ptr<const TraceOverview>& overview) {
-  for (auto& l : lanes_)
-    QMetaObject::invokeMethod(l->place, [lane = l.get(), overview] { lane->known = overview; });
+  for (auto& l : lanes_) handOver(l->place, [lane = l.get(), overview] { lane->known = overview; });
 }
 
 void Jobs::refresh(const std::shared_ptr<const TraceOverview>& fresh) {
   for (auto& l : lanes_)
-    QMetaObject::invokeMethod(l->place, [lane = l.get(), fresh] {
+    handOver(l->place, [lane = l.get(), fresh] {
       try {
         if (lane->trace && lane->trace->refresh(fresh)) ++lane->refreshed;
       } catch (const std::exception&) { // the reader of the window meets it too, and reports it
@@ -107,30 +111,30 @@ void Jobs::post(int channel, Work work, std::function<void(QString)> onFailure) 
   ++pending_;
   Q_EMIT idleChanged();
   Lane* lane = lanes_[static_cast<size_t>(laneOf_(channel))].get();
-  QMetaObject::invokeMethod(
-      lane->place, [this, lane, flag, channel, work = std::move(work), onFailure = std::move(onFailure)] {
-        Answer answer;
-        QString problem;
-        try {
-          answer = lane->run(work, *flag, [this, flag, channel](double share, const QString& what) {
-            QMetaObject::invokeMethod(this, [this, flag, channel, share, what] {
-              if (!*flag) Q_EMIT progressed(channel, share, what);
-            });
-          });
-        } catch (const std::exception& e) {
-          problem = QString::fromUtf8(e.what());
-        }
-        QMetaObject::invokeMethod(this, [this, flag, channel, answer, problem, onFailure] {
-          --pending_;
-          if (!*flag) {
-            newest_.erase(channel);
-            if (answer) answer();
-            if (!problem.isEmpty() && onFailure) onFailure(problem);
-            if (!problem.isEmpty() && !onFailure) Q_EMIT failed(problem);
-          }
-          Q_EMIT idleChanged();
-        });
-      });
+  handOver(lane->place,
+           [this, lane, flag, channel, work = std::move(work), onFailure = std::move(onFailure)] {
+             Answer answer;
+             QString problem;
+             try {
+               answer = lane->run(work, *flag, [this, flag, channel](double share, const QString& what) {
+                 handOver(this, [this, flag, channel, share, what] {
+                   if (!*flag) Q_EMIT progressed(channel, share, what);
+                 });
+               });
+             } catch (const std::exception& e) {
+               problem = QString::fromUtf8(e.what());
+             }
+             handOver(this, [this, flag, channel, answer, problem, onFailure] {
+               --pending_;
+               if (!*flag) {
+                 newest_.erase(channel);
+                 if (answer) answer();
+                 if (!problem.isEmpty() && onFailure) onFailure(problem);
+                 if (!problem.isEmpty() && !onFailure) Q_EMIT failed(problem);
+               }
+               Q_EMIT idleChanged();
+             });
+           });
 }
 
 } // namespace uopscope
