@@ -30,6 +30,7 @@ public:
   ColumnReader(std::string_view packed, size_t most);
   /// Whether an earlier build packed it, one that wrote zstd frames.
   bool isOld() const { return old_; }
+  size_t columns() const { return columns_.size(); }
   uint64_t get(size_t column) {
     if (column < columns_.size()) {
       Column& from = columns_[column];

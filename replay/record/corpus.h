@@ -19,7 +19,8 @@
 namespace uopscope {
 
 constexpr int64_t kCorpusApplicationId = 0x554f5043; ///< "UOPC"
-constexpr int64_t kCorpusVersion = 3;                ///< 3: columns of blocks are packed by LZMA
+/// 2: packed blocks. 3: their columns are packed by LZMA. 4: stories follow the walks of their passes.
+constexpr int64_t kCorpusVersion = 4;
 
 /// Where a text lies.
 struct BlockPlace {

@@ -30,12 +30,26 @@ void StoryModel::append(uint32_t kind, std::span<const uint32_t> src, bool isExp
   sources_.insert(sources_.end(), src.begin(), src.end());
   starts_.push_back(static_cast<uint32_t>(sources_.size()));
   current_.emplace_back();
+  byContent_.add(contentHash(kind, src), story_, count());
   last_ = {kind, last_[0], last_[1]};
   if (!isExplicit) return;
   lastExplicit_ = count();
   if (far_.size() < (size_t{kind} + 1) * kFarPlaces) far_.resize((size_t{kind} + 1) * kFarPlaces);
   for (size_t place = 0; place < std::min(src.size(), kFarPlaces); ++place)
     if (!isLocal(src[place])) far_[kind * kFarPlaces + place] = {src[place], story_};
+}
+
+uint32_t StoryModel::contentHash(uint32_t kind, std::span<const uint32_t> src) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15ull;
+  uint64_t h = (uint64_t{kind} << 32 | src.size()) * kOdd;
+  for (uint32_t s : src) h = ((h ^ h >> 32) + s) * kOdd;
+  return static_cast<uint32_t>(h >> 32);
+}
+
+uint32_t StoryModel::find(uint32_t kind, std::span<const uint32_t> wanted) const {
+  return byContent_.find(contentHash(kind, wanted), story_, [&](uint32_t node) {
+    return kindOf(node) == kind && std::ranges::equal(src(node), wanted);
+  });
 }
 
 void StoryModel::beginPass() {

@@ -10,6 +10,8 @@
 //
 // Nodes are numbered from 1 within a story, sources first; kinds are numbered from 1 for all stories of a block.
 #pragma once
+#include "replay/record/content_table.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -46,6 +48,10 @@ public:
   std::span<const uint32_t> src(uint32_t node) const {
     return std::span(sources_).subspan(starts_[node - 1], starts_[node] - starts_[node - 1]);
   }
+
+  /// The node of this kind with these sources, or 0.
+  uint32_t find(uint32_t kind, std::span<const uint32_t> src) const;
+  static uint32_t contentHash(uint32_t kind, std::span<const uint32_t> src);
 
   /// Appends a node. An explicit one, that takes no older node's place, is what later sources relate to.
   void append(uint32_t kind, std::span<const uint32_t> src, bool isExplicit);
@@ -105,6 +111,7 @@ private:
   std::vector<Undo> undo_;
   std::vector<OpenPass> outer_;
   uint32_t pass_ = 1, passes_ = 1, batchStart_ = 0, lastExplicit_ = 0, lastReplaced_ = 0, rule_ = 0;
+  ContentTable byContent_;
   StoryPart part_ = StoryPart::Graph;
   std::array<uint32_t, 3> last_{}; ///< kinds of the nodes before in this batch
   // Of the block.

@@ -270,10 +270,17 @@ TEST_CASE("a corpus of version 1 is read and added to") {
   checkSame(both.load(both.entries()[1]), all[1]);
 }
 
-TEST_CASE("a corpus of version 2 is read, added to and packed anew") {
-  // samples/matmul.py by an earlier build; the rows have the hashes of what it stored.
+TEST_CASE("corpora of versions 2 and 3 are read, added to and packed anew") {
+  // samples/matmul.py by earlier builds; the rows have the hashes of what they stored.
+  const char* name = "";
+  SUBCASE("columns of zstd") {
+    name = "version-2.uopcorpus";
+  }
+  SUBCASE("columns of LZMA, stories told by all their nodes") {
+    name = "version-3.uopcorpus";
+  }
   TempTrace file;
-  std::filesystem::copy_file(std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/version-2.uopcorpus", file.path);
+  std::filesystem::copy_file(std::string(UOPSCOPE_SOURCE_DIR) + "/tests/data/" + name, file.path);
   std::filesystem::permissions(file.path, std::filesystem::perms::owner_write,
                                std::filesystem::perm_options::add);
   const std::vector<Compilation> all = compiled();
