@@ -18,9 +18,9 @@
 namespace uopscope {
 
 namespace {
-/// Larger blocks pack better, and take longer to find one compilation in: 5 MB of stories, or 32 MB of texts, unpack in less
+/// Larger blocks pack better, and take longer to find one compilation in: 4 MB of stories, or 32 MB of texts, unpack in less
 /// than a tenth of a second.
-constexpr int64_t kPackedStories = 5 << 20, kPackedTexts = 32 << 20;
+constexpr int64_t kPackedStories = 4 << 20, kPackedTexts = 32 << 20;
 constexpr size_t kMaxBlockBytes = size_t{256} << 20;
 /// Of a packed block: unpacking takes up to eight times as much memory.
 constexpr size_t kMaxPackedBytes = size_t{128} << 20;

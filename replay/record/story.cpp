@@ -10,11 +10,6 @@
 
 namespace uopscope {
 
-void putVarint(std::string& out, uint64_t value) {
-  for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
-  out += static_cast<char>(value);
-}
-
 uint64_t getVarint(std::string_view bytes, size_t& at) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
@@ -23,13 +18,6 @@ uint64_t getVarint(std::string_view bytes, size_t& at) {
     if (byte < 128) return value;
   }
   throw Error(ErrorKind::Value, "a stored compilation ends in the middle of a number: the file is damaged");
-}
-
-uint64_t hashMix(uint64_t h, uint64_t value) {
-  h = (h ^ value) * 0x9E3779B97F4A7C15ull;
-  h ^= h >> 29;
-  h *= 0xBF58476D1CE4E5B9ull;
-  return h ^ h >> 32;
 }
 
 uint64_t hashText(std::string_view text) {

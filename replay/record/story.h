@@ -62,10 +62,18 @@ private:
 std::string graphToText(UOp root);
 
 /// Appends an integer with 7 bits per byte, lowest bits first.
-void putVarint(std::string& out, uint64_t value);
+inline void putVarint(std::string& out, uint64_t value) {
+  for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
+  out += static_cast<char>(value);
+}
 uint64_t getVarint(std::string_view bytes, size_t& at); ///< Error(Value) past the end
 
 uint64_t hashText(std::string_view text);
-uint64_t hashMix(uint64_t h, uint64_t value);
+inline uint64_t hashMix(uint64_t h, uint64_t value) {
+  h = (h ^ value) * 0x9E3779B97F4A7C15ull;
+  h ^= h >> 29;
+  h *= 0xBF58476D1CE4E5B9ull;
+  return h ^ h >> 32;
+}
 
 } // namespace uopscope

@@ -17,9 +17,8 @@ StoryModel::StoryModel() : table_(kContexts), followers_(kContexts) {}
 
 void StoryModel::beginStory() {
   ++story_;
-  kinds_.clear(), sources_.clear(), near_.clear(), undo_.clear(), outer_.clear();
+  kinds_.clear(), sources_.clear(), near_.clear(), current_.clear(), undo_.clear(), outer_.clear();
   starts_.assign(1, 0);
-  current_.assign(1, {});
   pass_ = passes_ = 1;
   batchStart_ = lastExplicit_ = lastReplaced_ = rule_ = 0;
   last_ = {};
@@ -29,7 +28,6 @@ void StoryModel::append(uint32_t kind, std::span<const uint32_t> src, bool isExp
   kinds_.push_back(kind);
   sources_.insert(sources_.end(), src.begin(), src.end());
   starts_.push_back(static_cast<uint32_t>(sources_.size()));
-  current_.emplace_back();
   byContent_.add(contentHash(kind, src), story_, count());
   last_ = {kind, last_[0], last_[1]};
   if (!isExplicit) return;
@@ -66,6 +64,7 @@ void StoryModel::endPass() {
 
 void StoryModel::replace(uint32_t from, uint32_t to) {
   if (from == to || !from) return;
+  if (current_.size() <= from) current_.resize(from + 1 + from / 2);
   if (outer_.size() > 1) undo_.push_back({from, current_[from]});
   current_[from] = {to, pass_};
 }

@@ -61,7 +61,7 @@ public:
   void replace(uint32_t from, uint32_t to);
   /// The node that stands for this one in the open pass.
   uint32_t resolve(uint32_t node) const;
-  bool isReplaced(uint32_t node) const { return current_[node].pass == pass_; }
+  bool isReplaced(uint32_t node) const { return node < current_.size() && current_[node].pass == pass_; }
 
   /// The nodes around `node`, itself first; none for 0. They are the Near sources until the next call.
   void look(uint32_t node);
@@ -107,7 +107,7 @@ private:
   };
   // Of the story.
   std::vector<uint32_t> kinds_, starts_, sources_, near_;
-  std::vector<Current> current_; ///< by node
+  std::vector<Current> current_; ///< by node, as far as one was replaced
   std::vector<Undo> undo_;
   std::vector<OpenPass> outer_;
   uint32_t pass_ = 1, passes_ = 1, batchStart_ = 0, lastExplicit_ = 0, lastReplaced_ = 0, rule_ = 0;

@@ -141,8 +141,7 @@ private:
     const uint32_t known = kinds_.known(word);
     if (known && isExpected(known, src)) {
       out_.put(column(part, kTokens), kExpected);
-      refs_ = model_.expected().refs;
-      return append(known, src);
+      return model_.append(known, src, true);
     }
     out_.put(column(part, kTokens), kExplicit);
     spellOut(part, word, src);
@@ -186,7 +185,8 @@ private:
       else if (ref.mode == SourceRef::Far)
         out_.put(column(part, inList ? kListFar : kFar), unsignedOf(ref.value));
     }
-    append(kind, src);
+    model_.expect(kind, refs_);
+    model_.append(kind, src, true);
   }
 
   SourceRef refTo(uint32_t node, uint32_t kind, std::span<const uint32_t> soFar) const {
@@ -197,11 +197,6 @@ private:
     if (auto at = std::ranges::find(model_.near(), node); at != model_.near().end())
       return {SourceRef::Near, at - model_.near().begin()};
     return {SourceRef::Far, int64_t{node} - model_.farBase(kind, soFar)};
-  }
-
-  void append(uint32_t kind, std::span<const uint32_t> src) {
-    model_.expect(kind, refs_);
-    model_.append(kind, src, true);
   }
 
   ColumnWriter out_{kColumns};

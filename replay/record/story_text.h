@@ -54,11 +54,11 @@ public:
 private:
   /// The place of a corpus's word in the list of this story; a word stands there when it is first used.
   uint64_t local(uint64_t word) {
-    if (place(word).story != story_) {
-      addStrays();
-      if (place(word).story != story_) add(word);
-    }
-    return place(word).number;
+    const Place* at = &place(word);
+    if (at->story == story_) return at->number;
+    addStrays();
+    if (at->story != story_) add(word);
+    return at->number;
   }
   void addStrays() {
     for (; nextStray_ < strays_.size() && strays_[nextStray_].place == words_.size(); ++nextStray_)

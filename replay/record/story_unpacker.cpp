@@ -174,15 +174,13 @@ private:
       model_.replace(from, model_.count());
       return;
     }
-    uint32_t kind = 0;
     if (token == kExpected) {
-      kind = model_.expected().kind;
+      const auto& [kind, refs] = model_.expected();
       if (!kind) damagedBlock();
-      refs_ = model_.expected().refs;
-      for (const SourceRef& ref : refs_) src_.push_back(checked(model_.source(ref, kind, src_)));
-    } else {
-      kind = spelledOut(part);
+      for (const SourceRef& ref : refs) src_.push_back(checked(model_.source(ref, kind, src_)));
+      return model_.append(kind, src_, true);
     }
+    const uint32_t kind = spelledOut(part);
     model_.expect(kind, refs_);
     model_.append(kind, src_, true);
   }

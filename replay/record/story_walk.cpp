@@ -61,7 +61,8 @@ uint32_t StoryWalk::madeAgain(uint32_t node) {
       }))
     return known;
   for (uint32_t s : changed_) changedTold_.push_back(told(s));
-  if (const uint32_t known = model_.find(kind, changedTold_)) return own(known);
+  if (std::ranges::none_of(changedTold_, isMade))
+    if (const uint32_t known = model_.find(kind, changedTold_)) return own(known);
   const uint32_t made = kMade + static_cast<uint32_t>(made_.size());
   made_.push_back(
       {kind, static_cast<uint32_t>(sources_.size()), static_cast<uint32_t>(changed_.size()), 0, search_});
@@ -143,7 +144,10 @@ void StoryWalk::gather() {
 void StoryWalk::gatherNode(uint32_t node) {
   Fresh f{kindOf(node), node, static_cast<uint32_t>(freshSources_.size()), made(node).srcCount};
   for (uint32_t s : src(node)) freshSources_.push_back(told(own(s)));
-  if (const uint32_t known = model_.find(f.kind, src(f))) {
+  const uint32_t known = std::ranges::all_of(src(f), [&](uint32_t s) { return s <= model_.count(); })
+                             ? model_.find(f.kind, src(f))
+                             : 0;
+  if (known) {
     made(node).number = known;
     set(states_, known, {node, 2 * pass_ + 1});
     freshSources_.resize(f.firstSrc);

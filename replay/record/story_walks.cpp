@@ -1,27 +1,20 @@
 // Each table is learned from the stories before, in the packer and in the unpacker alike.
 #include "replay/record/story_walks.h"
 
-#include "replay/record/story.h"
-
 #include <algorithm>
 
 namespace uopscope {
 
 namespace {
 constexpr size_t kMostOpen = 3; ///< passes in passes that are walked, since each keeps a table of all nodes
-constexpr size_t kPairs = 1 << 16;
 constexpr int8_t kSure = 2;
-/// The stories of samples take one visit of a node or source for each byte.
-constexpr uint64_t kVisitsPerByte = 16, kLeastVisits = 1 << 20, kMostVisits = 1 << 28;
+/// The stories of samples take one visit of a node or of a source for each byte, and none of them more than 2.4.
+constexpr uint64_t kVisitsPerByte = 4, kLeastVisits = 1 << 20, kMostVisits = 1 << 26;
 } // namespace
 
 StoryWalks::StoryWalks(const StoryModel& model, uint64_t bytes)
     : model_(model), budget_(std::min(bytes * kVisitsPerByte + kLeastVisits, kMostVisits)), met_(kPairs) {
   open_.reserve(kMostOpen);
-}
-
-size_t StoryWalks::pairOf(uint32_t rule, uint32_t kind) {
-  return hashMix(rule, kind) % kPairs;
 }
 
 StoryWalk::Way StoryWalks::wayOf(uint32_t name) const {

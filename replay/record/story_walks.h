@@ -7,6 +7,7 @@
 //
 // The budget of visits is one for all stories of a block, by their bytes, so a damaged block ends soon.
 #pragma once
+#include "replay/record/story.h"
 #include "replay/record/story_walk.h"
 
 #include <vector>
@@ -42,7 +43,8 @@ private:
     StoryWalk walk;
     uint32_t name;
   };
-  static size_t pairOf(uint32_t rule, uint32_t kind);
+  static constexpr size_t kPairs = 1 << 16;
+  static size_t pairOf(uint32_t rule, uint32_t kind) { return hashMix(rule, kind) % kPairs; }
   StoryWalk::Way wayOf(uint32_t name) const;
 
   const StoryModel& model_;

@@ -50,7 +50,7 @@ std::string packedAndBack(const std::string& record) {
   return packed;
 }
 
-/// A chain of users whose leaf a rule replaces: every user comes again. `told`: the number of an extra node, or of none.
+/// A chain of users whose leaf a rule replaces: every user comes again, as it was but for its source, or with the leaf beside.
 std::string chain(uint32_t length, bool endsAsWalked) {
   Written w;
   const uint32_t leaf = w.node(kLeaf);
@@ -113,6 +113,30 @@ TEST_CASE("a walk comes to nodes as the engine does") {
   for (kinds.clear(); walk.next();) kinds.push_back(walk.kind());
   CHECK(kinds.size() < 5);
   CHECK_FALSE(walk.isAlive());
+}
+
+TEST_CASE("a place beyond the end of a walk is damage") {
+  const std::string record = chain(8, true), packed = packStories(std::array<std::string_view, 1>{record});
+  constexpr uint64_t kNew = 128, kWalk = 58; // the number of columns is kNew more; the column of places
+  std::string damaged;
+  size_t at = 0;
+  const uint64_t columns = getVarint(packed, at) - kNew;
+  REQUIRE(columns == 60);
+  putVarint(damaged, columns + kNew);
+  for (uint64_t k = 0; k < columns; ++k) {
+    uint64_t size = getVarint(packed, at), bytes = getVarint(packed, at);
+    std::string column = packed.substr(at, bytes);
+    at += bytes;
+    if (k == kWalk) {
+      column.clear();
+      putVarint(column, uint64_t{1} << 40);
+      size = bytes = column.size(); // as it is
+    }
+    putVarint(damaged, size);
+    putVarint(damaged, bytes);
+    damaged += column;
+  }
+  CHECK_THROWS_AS(unpackStories(damaged, record.size()), Error);
 }
 
 TEST_CASE("a story that no walk makes comes back") {
