@@ -1,10 +1,10 @@
 // The expectations by which stories are packed: the likely content of a node, given those before it. The packer and
 // the unpacker keep the same model, so whatever it expects costs next to nothing.
 //
-// Three things repeat. A rewrite changes a node, and its users come again with the new source: such a node is named by the one
-// it takes the place of. A rule makes the same nodes wherever it applies: after the same rule and the same last three kinds, the
+// Two things repeat. A rule makes the same nodes wherever it applies: after the same rule and the same last three kinds, the
 // node of last time is expected. The sources of a node lie near: at the node that was rewritten, or beside those of the node
-// before.
+// before. Nodes that come again with new sources are told by the walk of their pass (story_walk.h); earlier builds named each by
+// the node whose place it takes, which replace() and resolve() find.
 //
 //   StoryModel m;  m.beginStory();  m.append(kind, sources);  m.replace(3, 7);  m.resolve(3) == 7;
 //
