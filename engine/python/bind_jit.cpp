@@ -119,6 +119,11 @@ void bindJit(py::module_& m) {
              const RunStep& s = j.run().step(i);
              return s.kernel ? s.kernel->lowered.name : std::string("copy");
            })
+      .def("device_of",
+           [](const PyCapturedJit& j, size_t i) -> py::object {
+             const RunStep& s = j.run().step(i);
+             return s.kernel ? py::object(py::str(s.device->name())) : py::none();
+           })
       .def("metadata", [](const PyCapturedJit& j, size_t i) { return j.run().step(i).metadata; })
       .def("buffers_of",
            [](const PyCapturedJit& j, size_t i) {

@@ -14,16 +14,27 @@ void reversible(TensorClass& c, const char* name, F f) {
       py::arg("reverse") = false);
 }
 
+/// A method under its name as the operation of what it makes, so `a * b` is "__mul__" in traces and messages.
+template <typename... X, typename F, typename... Extra>
+void named(TensorClass& c, const char* name, F f, Extra... extra) {
+  c.def(
+      name,
+      [name, f](const Tensor& t, X... x) {
+        OperationScope op(name);
+        return f(t, x...);
+      },
+      extra...);
+}
+
 void bindOperators(TensorClass& c) {
   using BinaryFn = Tensor (*)(const Tensor&, const Operand&, bool);
   auto operators = [&](const char* forward, const char* reflected, const char* inPlace, BinaryFn f) {
-    c.def(forward, [f](const Tensor& t, const Operand& x) { return f(t, x, false); }, py::is_operator());
-    if (reflected)
-      c.def(reflected, [f](const Tensor& t, const Operand& x) { return f(t, x, true); }, py::is_operator());
+    using X = const Operand&;
+    const py::is_operator unlessOther;
+    named<X>(c, forward, [f](const Tensor& t, X x) { return f(t, x, false); }, unlessOther);
+    if (reflected) named<X>(c, reflected, [f](const Tensor& t, X x) { return f(t, x, true); }, unlessOther);
     if (inPlace)
-      c.def(
-          inPlace, [f](const Tensor& t, const Operand& x) { return t.assign(f(t, x, false)); },
-          py::is_operator());
+      named<X>(c, inPlace, [f](const Tensor& t, X x) { return t.assign(f(t, x, false)); }, unlessOther);
   };
   operators("__add__", "__radd__", "__iadd__",
             [](const Tensor& t, const Operand& x, bool r) { return t.add(x, r); });
@@ -53,16 +64,17 @@ void bindOperators(TensorClass& c) {
   operators("__eq__", nullptr, nullptr, [](const Tensor& t, const Operand& x, bool) { return t.eq(x); });
   // pybind11 removes the hash of a class that gets an __eq__.
   c.def("__hash__", [](const Tensor& t) { return reinterpret_cast<size_t>(t.state().get()) >> 4; });
-  c.def("__matmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x); });
-  c.def("__rmatmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x, true); });
-  c.def("__imatmul__", [](const Tensor& t, const Tensor& x) { return t.assign(t.matmul(x)); });
-  c.def("__lshift__", [](const Tensor& t, int64_t n) { return t.lshift(n); });
-  c.def("__rshift__", [](const Tensor& t, int64_t n) { return t.rshift(n); });
-  c.def("__ilshift__", [](const Tensor& t, int64_t n) { return t.assign(t.lshift(n)); });
-  c.def("__irshift__", [](const Tensor& t, int64_t n) { return t.assign(t.rshift(n)); });
-  c.def("__neg__", method(&Tensor::neg))
-      .def("__invert__", method(&Tensor::bitNot))
-      .def("__abs__", method(&Tensor::abs));
+  named<const Tensor&>(c, "__matmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x); });
+  named<const Tensor&>(c, "__rmatmul__", [](const Tensor& t, const Tensor& x) { return t.matmul(x, true); });
+  named<const Tensor&>(c, "__imatmul__",
+                       [](const Tensor& t, const Tensor& x) { return t.assign(t.matmul(x)); });
+  named<int64_t>(c, "__lshift__", [](const Tensor& t, int64_t n) { return t.lshift(n); });
+  named<int64_t>(c, "__rshift__", [](const Tensor& t, int64_t n) { return t.rshift(n); });
+  named<int64_t>(c, "__ilshift__", [](const Tensor& t, int64_t n) { return t.assign(t.lshift(n)); });
+  named<int64_t>(c, "__irshift__", [](const Tensor& t, int64_t n) { return t.assign(t.rshift(n)); });
+  named<>(c, "__neg__", [](const Tensor& t) { return t.neg(); });
+  named<>(c, "__invert__", [](const Tensor& t) { return t.bitNot(); });
+  named<>(c, "__abs__", [](const Tensor& t) { return t.abs(); });
 }
 
 /// Functions of a tensor without further arguments.

@@ -3,6 +3,7 @@
 // entry (operation, dtype, numbers of sources, argument, tag), so the records hold neither nodes nor memory.
 //
 //   _uopscope.track(listener, rewrites=True)     # until _uopscope.track(None)
+//   _uopscope.track(listener, memory=True)       # and memory is given back as soon as nothing reaches it
 #include "engine/python/bind_tracking.h"
 
 #include "engine/python/bindings.h"
@@ -148,16 +149,16 @@ private:
 void bindTracking(py::module_& m) {
   m.def(
       "track",
-      [](py::object listener, bool rewrites) {
+      [](py::object listener, bool rewrites, bool memory) {
         tracking.reset(); // in the opposite order of construction
+        releaseAtEachRealize(memory);
         if (listener.is_none()) return;
         tracking = std::make_unique<Tracking>();
         Observer* outer = Observer::current();
         tracking->tracker.emplace(outer ? *outer : tracking->nobody, std::move(listener), rewrites);
         tracking->scope.emplace(&*tracking->tracker);
       },
-      py::arg("listener"), py::arg("rewrites") = false);
-  m.def("release_unreached", &releaseUnreached);
+      py::arg("listener"), py::arg("rewrites") = false, py::arg("memory") = false);
   m.def("observed", [] { return Observer::current() != nullptr; });
   py::class_<BlockScope>(m, "ObservedScope")
       .def(py::init<std::string, std::string, int>(), py::arg("name"), py::arg("file") = "",

@@ -59,10 +59,12 @@ UOp lessThan(const Sint& a, const Sint& b) {
   return a.uop() < b.uop();
 }
 int64_t constFactor(UOp u) {
-  Linear l = linearOf(u);
-  int64_t g = l.constant;
-  for (const Term& t : l.terms) g = std::gcd(g, t.factor);
-  return l.terms.size() == 1 && l.constant == 0 ? l.terms[0].factor : l.terms.empty() ? l.constant : g;
+  if (u.isConst() && u.arg().kind() == ArgKind::Int) return u.arg().i();
+  if (u.is(Op::ADD)) return std::gcd(constFactor(u.src(0)), constFactor(u.src(1)));
+  if (u.is(Op::MUL))
+    for (UOp factor : u.src())
+      if (factor.isConst() && factor.arg().kind() == ArgKind::Int) return factor.arg().i();
+  return 1;
 }
 
 UOp divides(UOp u, int64_t d) {

@@ -26,7 +26,9 @@ bool resolve(bool condition, bool fallback = true);
 /// Comparisons, as conditions for resolve().
 UOp lessThan(const Sint& a, const Sint& b);
 
-/// The largest int known to divide the expression (0 for the constant 0).
+/// An int that divides the expression, read off its form: of a sum the greatest that divides all terms, of a
+/// product its constant (0 for the constant 0). It is the largest that is known if the expression is
+/// simplified.
 int64_t constFactor(UOp u);
 /// u/d if d certainly divides every term, else null.
 UOp divides(UOp u, int64_t d);

@@ -158,9 +158,12 @@ private:
     return result(out, c_) * -1 + index(floorDiv(l_.constant, c_));
   }
 
-  /// Makes the constant as small as possible: between 0 and c, if the dividend stays at least 0.
+  /// Makes the constant as small as possible: between 0 and c, if the dividend stays at least 0. Otherwise a
+  /// remainder takes the smallest that does; a quotient keeps its constant, since the part taken out would be
+  /// one more addition.
   UOp smallerConst() {
     Wide lowest = termsInterval(l_.terms).lo, k = floorMod(l_.constant, c_);
+    if (lowest + k < 0 && !mod_) return {};
     if (lowest + k < 0) k += ceilDiv(-lowest - k, c_) * c_;
     if (k == l_.constant || !fitsInt64(k)) return {};
     Linear out = l_;

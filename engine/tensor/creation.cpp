@@ -137,8 +137,7 @@ Tensor Tensor::empty(const Shape& shape, const TensorOptions& o) {
       one.device = name;
       each.push_back(empty(shape, one).uop());
     }
-    return fromUOp(UOp::make(Op::MULTI, d, {UOp::make(Op::MSTACK, d, each), deviceNode(where)}),
-                   o.requiresGrad);
+    return fromUOp(UOp::make(Op::MULTI, d, {UOp::make(Op::MSTACK, d, each)}), o.requiresGrad);
   }
   UOp buffer = newBuffer(where, d, size);
   if (isFileDevice(where)) {

@@ -13,6 +13,63 @@ namespace uopscope {
 
 namespace {
 
+enum class Place { Padding, Inside, Other };
+/// The place of the part that a SHRINK takes in a padded value.
+Place placeIn(UOp padded, UOp shrink) {
+  if (!padded.is(Op::PAD)) return Place::Other;
+  const Shape begin = uopToShape(shrink.src(1)), end = uopToShape(shrink.src(2)),
+              before = uopToShape(padded.src(1)), inner = padded.src(0).shape();
+  if (!allInt(begin) || !allInt(end) || !allInt(before) || !allInt(inner)) return Place::Other;
+  bool isInside = true;
+  for (size_t k = 0; k < inner.size(); ++k) {
+    const int64_t first = before[k].i(), last = first + inner[k].i();
+    if (end[k].i() <= first || begin[k].i() >= last) return Place::Padding;
+    isInside = isInside && begin[k].i() >= first && end[k].i() <= last;
+  }
+  return isInside ? Place::Inside : Place::Other;
+}
+
+/// The part of a concatenation, which is a sum of padded values, that a SHRINK takes, as a part of one of the
+/// values; null if it is none.
+UOp partOfOne(UOp shrink) {
+  if (!shrink.is(Op::SHRINK) || !shrink.src(0).is(Op::ADD)) return {};
+  UOp one;
+  std::vector<UOp> stack{shrink.src(0)};
+  for (size_t nodes = 0; !stack.empty(); ++nodes) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (nodes >= kFoldNodes) return {};
+    if (u.is(Op::ADD)) {
+      stack.insert(stack.end(), u.src().begin(), u.src().end());
+      continue;
+    }
+    Place place = placeIn(u, shrink);
+    if (place == Place::Padding) continue;
+    if (place == Place::Other || one) return {};
+    one = u;
+  }
+  if (!one) return {};
+  const Shape before = uopToShape(one.src(1)), begin = uopToShape(shrink.src(1)),
+              end = uopToShape(shrink.src(2));
+  Bounds part;
+  for (size_t k = 0; k < before.size(); ++k)
+    part.emplace_back(begin[k].i() - before[k].i(), end[k].i() - before[k].i());
+  return graph::shrink(one.src(0), part);
+}
+
+/// The same value without the other parts of the concatenations that it is taken from: Tensor.stack(a, b)[0]
+/// is a.
+UOp taken(UOp u, size_t depth = 0) {
+  constexpr size_t kDeepest = 1000;
+  if (!u.in(group::kMovement) || depth > kDeepest) return u;
+  if (UOp part = partOfOne(u)) return taken(part, depth + 1);
+  UOp below = taken(u.src(0), depth + 1);
+  if (below == u.src(0)) return u;
+  std::vector<UOp> src(u.src().begin(), u.src().end());
+  src[0] = below;
+  return u.withSrc(src);
+}
+
 /// The expression for one element. An operand that repeats a constant becomes the constant, any other operand
 /// a variable.
 class ScalarForm {
@@ -62,25 +119,13 @@ private:
     if (u.is(Op::REDUCE_AXIS)) return reducedConstant(u);
     bool padded = false;
     for (; u.in(group::kMovement); u = u.src(0)) {
-      if (isPaddingAlone(u)) return ConstValue::ofInt(0);
+      if (u.is(Op::SHRINK) && placeIn(u.src(0), u) == Place::Padding) return ConstValue::ofInt(0);
       padded = padded || u.is(Op::PAD);
     }
     if (!u.isConst()) return {};
     ConstValue value = u.constValue();
     if (padded && value.asDouble() != 0) return {};
     return value;
-  }
-
-  /// Whether a part of a padded value lies entirely in the padding.
-  static bool isPaddingAlone(UOp u) {
-    if (!u.is(Op::SHRINK) || !u.src(0).is(Op::PAD)) return false;
-    UOp padded = u.src(0);
-    const Shape begin = uopToShape(u.src(1)), end = uopToShape(u.src(2)), before = uopToShape(padded.src(1)),
-                inner = padded.src(0).shape();
-    if (!allInt(begin) || !allInt(end) || !allInt(before) || !allInt(inner)) return false;
-    for (size_t k = 0; k < inner.size(); ++k)
-      if (end[k].i() <= before[k].i() || begin[k].i() >= before[k].i() + inner[k].i()) return true;
-    return false;
   }
 
   static std::optional<ConstValue> reducedConstant(UOp r) {
@@ -141,8 +186,14 @@ UOp folded(UOp value) {
 void foldValues(const std::vector<Tensor>& tensors) {
   PoolScope scope(tensorPool());
   for (const Tensor& t : tensors) {
+    if (t.devices().size() != 1) continue;
+    // A name of the whole concatenation would have to follow an assignment to the part.
+    if (UOp part = t.state()->isOnlyName() ? taken(t.uop()) : t.uop(); part != t.uop()) {
+      t.state()->become(graph::base(part).is(Op::CONST) ? part : graph::contiguous(part));
+      t.state()->mayShare = true;
+    }
     UOp value = graph::viewed(t.uop());
-    UOp now = t.devices().size() == 1 ? folded(value) : UOp();
+    UOp now = folded(value);
     if (!now) continue;
     t.state()->forEachName([&](Tensor::State& s) {
       s.become(UOp(s.uop).substitute({{value, now}}));

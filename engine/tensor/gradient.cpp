@@ -137,7 +137,7 @@ UOp multiGradient(Match& m) {
       part = graph::shrink(g, shardBounds(multi.shape(), multi.arg().i(), k, stack.srcCount()));
     parts.push_back(graph::copyTo(part, stack.src(k).device()));
   }
-  return gradients({UOp::make(Op::MSTACK, g.dtype(), parts), none()});
+  return gradients({UOp::make(Op::MSTACK, g.dtype(), parts)});
 }
 UOp stackGradient(Match& m) {
   std::vector<UOp> parts(grad(m).src().begin(), grad(m).src().end());

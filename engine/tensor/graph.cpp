@@ -179,7 +179,7 @@ UOp assign(UOp target, UOp value) {
 
 bool isRealized(UOp x) {
   while (x.is(Op::RESHAPE)) x = x.src(0);
-  if (x.is(Op::MULTI)) // shards: MULTI(MSTACK(...), DEVICE)
+  if (x.is(Op::MULTI)) // shards: MULTI(MSTACK(...))
     return std::all_of(x.src(0).src().begin(), x.src(0).src().end(), isRealized);
   return x.is(Op::BUFFER);
 }

@@ -78,7 +78,8 @@ Bounds shardBounds(const Shape& shape, int64_t axis, size_t k, size_t n) {
 
 bool touchesSeveralDevices(std::span<const UOp> roots) {
   return !visitBelow(roots, [](UOp u) {
-    return u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1 ? Visit::Stop : Visit::Below;
+    bool several = u.is(Op::MULTI) || (u.is(Op::DEVICE) && splitDevices(u.device()).size() > 1);
+    return several ? Visit::Stop : Visit::Below;
   });
 }
 
@@ -121,7 +122,7 @@ Tensor Tensor::shard(const std::vector<std::string>& names, std::optional<int64_
   for (UOp& p : parts)
     if (!p.is(Op::COPY)) p = graph::contiguous(p);
   UOp stack = UOp::make(Op::MSTACK, dtype(), parts);
-  return apply(UOp::make(Op::MULTI, dtype(), {stack, deviceNode(all)}, Arg::of(a)));
+  return apply(UOp::make(Op::MULTI, dtype(), {stack}, Arg::of(a)));
 }
 
 Tensor Tensor::shardLike(const Tensor& other) const {
@@ -135,8 +136,8 @@ Tensor Tensor::shardLike(const Tensor& other) const {
   for (size_t k = 0; k < where.size(); ++k)
     parts.push_back(graph::copyTo(
         axis ? graph::shrink(uop(), shardBounds(shape(), *axis, k, where.size())) : uop(), where[k]));
-  return apply(UOp::make(Op::MULTI, dtype(), {UOp::make(Op::MSTACK, dtype(), parts), deviceOf(uop())},
-                         axis ? Arg::of(*axis) : Arg()));
+  return apply(
+      UOp::make(Op::MULTI, dtype(), {UOp::make(Op::MSTACK, dtype(), parts)}, axis ? Arg::of(*axis) : Arg()));
 }
 
 } // namespace uopscope

@@ -1,6 +1,6 @@
 // Tensors on several devices, inside the tensor library.
 //
-// Such a tensor is MULTI(MSTACK(part, part, ...), DEVICE "CPU,CPU:1"). The argument of the MULTI is the split
+// Such a tensor is MULTI(MSTACK(part, part, ...)). The argument of the MULTI is the split
 // axis, or none if every device has the whole tensor. Operations build the same graph over it as over any
 // value. Before a schedule, separateDevices turns the graph into one graph per device, with COPYs between
 // them: the scheduler and all later stages work on one device at a time.

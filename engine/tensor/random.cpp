@@ -200,8 +200,7 @@ Tensor drawShards(const Tensor& like, TensorOptions o,
     parts.push_back(draw(Tensor::empty(part, o), o).uop());
   }
   UOp stack = UOp::make(Op::MSTACK, *o.dtype, parts);
-  return Tensor::fromUOp(UOp::make(Op::MULTI, *o.dtype, {stack, deviceNode(like.device())}, Arg::of(*axis)),
-                         o.requiresGrad);
+  return Tensor::fromUOp(UOp::make(Op::MULTI, *o.dtype, {stack}, Arg::of(*axis)), o.requiresGrad);
 }
 } // namespace
 

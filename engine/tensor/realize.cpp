@@ -179,6 +179,7 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
 /// The conditions for collecting the tensor pool.
 struct Collecting {
   int heldNodes = 0; ///< number of scopes in which nodes must not be freed
+  bool atEachRealize = false;
   size_t nodesAfter = 0;
   int64_t memoryAfter = 0; ///< in bytes
 };
@@ -194,7 +195,7 @@ void collectIfGrown() {
   bool many = pool.liveNodes() > last.nodesAfter + std::max(kNodes, last.nodesAfter / 2);
   bool large = GlobalCounters::current().memUsed > last.memoryAfter + kMemory &&
                pool.liveNodes() < last.nodesAfter + 16 * kNodes;
-  if (last.heldNodes == 0 && (many || large)) collectTensorPool();
+  if (last.heldNodes == 0 && (many || large || last.atEachRealize)) collectTensorPool();
 }
 
 } // namespace
@@ -220,6 +221,10 @@ size_t collectTensorPool() {
   collecting().nodesAfter = pool.liveNodes();
   collecting().memoryAfter = GlobalCounters::current().memUsed;
   return freed;
+}
+
+void releaseAtEachRealize(bool each) {
+  collecting().atEachRealize = each;
 }
 
 void releaseUnreached() {

@@ -39,10 +39,8 @@ Shards shardsOf(UOp u) {
 
 UOp joined(const Shards& v) {
   if (!v.several()) return v.parts[0];
-  std::string devices;
-  for (UOp p : v.parts) devices += (devices.empty() ? "" : ",") + p.device();
   UOp stack = UOp::make(Op::MSTACK, v.parts[0].dtype(), v.parts);
-  return UOp::make(Op::MULTI, stack.dtype(), {stack, deviceNode(devices)}, v.axis ? Arg::of(*v.axis) : Arg());
+  return UOp::make(Op::MULTI, stack.dtype(), {stack}, v.axis ? Arg::of(*v.axis) : Arg());
 }
 
 /// Whether a source is on several devices. Otherwise the rules have nothing to do.

@@ -244,7 +244,7 @@ Tensor Tensor::clone() const {
     std::vector<UOp> parts;
     for (UOp part : uop().src(0).src()) parts.push_back(fromUOp(part).clone().uop());
     UOp multi = uop();
-    return fromUOp(multi.withSrc({UOp::make(Op::MSTACK, dtype(), parts), multi.src(1)}), requiresGrad());
+    return fromUOp(multi.withSrc({UOp::make(Op::MSTACK, dtype(), parts)}), requiresGrad());
   }
   Tensor out = empty(shape(), {device(), dtype(), {}});
   if (state_->grad) out.state_->grad = grad().clone().state_;

@@ -1,5 +1,6 @@
 // Memory of the tensor pool. Nodes that no Tensor and no Python object reaches are freed with their buffers.
-// This happens at the end of a realize() if there are enough of them.
+// This happens at the end of a realize() if there are enough of them, or at each one while a profile is
+// taken.
 //
 //   { NodesHeld hold; UOp bare = ...; runPythonRule(bare); }   // no collection while bare nodes are in use
 #pragma once
@@ -23,5 +24,9 @@ size_t collectTensorPool();
 
 /// The same, unless bare nodes are in use; called before memory use is reported.
 void releaseUnreached();
+
+/// Whether each realize() of this session frees unreachable nodes, however few: a profile then shows memory
+/// as used for as long as something reaches it.
+void releaseAtEachRealize(bool each);
 
 } // namespace uopscope

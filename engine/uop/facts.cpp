@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/uop/fact_store.h"
+#include "engine/uop/unique.h"
 
 #include <fmt/format.h>
 
@@ -285,12 +286,26 @@ void computeRanges(UOp u) {
   factsOf(u).ranges = u.node()->pool->facts().shareRanges(in);
 }
 
+/// The DEVICE node of all devices of a MSTACK, "CPU,CPU:1"; null if a part is on none. The pool keeps it for as
+/// long as the MSTACK lives.
+UOp devicesOfParts(UOp stack) {
+  std::string names;
+  for (UOp part : stack.src()) {
+    if (!part.node()->facts->device) return {};
+    names += (names.empty() ? "" : ",") + part.device();
+  }
+  PoolScope scope(*stack.node()->pool);
+  return deviceNode(names);
+}
+
 void computeDevice(UOp u) {
   Facts& f = factsOf(u);
   f.hasDevice = true;
   if (u.is(Op::DEVICE))
     f.device = u;
-  else if (u.in({Op::BUFFER, Op::COPY, Op::ALLREDUCE, Op::MULTI})) {
+  else if (u.is(Op::MSTACK))
+    f.device = devicesOfParts(u);
+  else if (u.in({Op::BUFFER, Op::COPY, Op::ALLREDUCE})) {
     if (u.srcCount() > 1) f.device = u.src(1).node()->facts->device;
   } else {
     for (UOp s : u.src())

@@ -209,6 +209,7 @@ size_t Pool::collect() {
     UOp u(stack.back());
     stack.pop_back();
     for (UOp s : u.src()) mark(s.node());
+    if (u.is(Op::MSTACK) && u.node()->facts && u.node()->facts->device) mark(u.node()->facts->device.node());
   }
 
   // Nodes are freed in order of their ids, so the reuse of memory does not depend on the order of the table.

@@ -173,10 +173,11 @@ class _Device:
     if name not in _opened:
       assert ALLOW_DEVICE_USAGE or name.split(":")[0] in ("DISK", "NPY", "PYTHON", "REF"), f"usage of device {name} disallowed"
       _uopscope.device_open(name)
-      if name.split(":")[0] == "PYTHON":
-        from tinygrad.runtime.ops_python import PythonDevice
-        _opened[name] = PythonDevice(name)
-      else: _opened[name] = Compiled(name)
+      kind = name.split(":")[0]
+      if kind == "PYTHON": from tinygrad.runtime.ops_python import PythonDevice as made
+      elif kind == "DISK": from tinygrad.runtime.ops_disk import DiskDevice as made
+      else: made = Compiled
+      _opened[name] = made(name)
     return _opened[name]
   @property
   def default(self): return self[self.DEFAULT]

@@ -138,7 +138,7 @@ def _methods_that_make(UOp):
   def multi(self, axis):
     assert isinstance(self.device, tuple), f"multi device must be tuple, {self.device} isn't"
     assert axis is not None, "multi None is no longer supported"
-    return UOp(Ops.MULTI, self.dtype, self.src if self.op is Ops.MULTI else (self, UOp(Ops.DEVICE, arg=self.device)), axis)
+    return UOp(Ops.MULTI, self.dtype, self.src if self.op is Ops.MULTI else (self,), axis)
   def mselect(self, arg): return UOp(Ops.MSELECT, self.dtype, (self,), arg)
   def contiguous_backward(self): return UOp(Ops.CONTIGUOUS_BACKWARD, self.dtype, (self,))
   def unique_const(dtype, b, device, unique=True):

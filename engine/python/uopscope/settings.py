@@ -26,7 +26,6 @@ _IDLE = {
   "FUSE_ARANGE": "an arange is always fused into what reads it",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
-  "JIT_BATCH_SIZE": "a captured function is replayed as one batch",
   "TC_SELECT": "the tensor core is chosen by the kernel's types",
   "TC_OPT": "tensor cores take the shapes that fit without padding",
   "AMX": "no renderer uses Apple's matrix unit",

@@ -165,7 +165,7 @@ def _follow_settings():
   if wanted == _told: return
   from tinygrad.dtype import dtypes
   _told, _VOID = wanted, dtypes.void
-  _uopscope.track(_listener if any(wanted) else None, wanted[0])
+  _uopscope.track(_listener if any(wanted) else None, *wanted)
 
 def start():
   """Called once, by tinygrad.uop.ops."""

@@ -1,6 +1,6 @@
 # Expectations of programs written for the reference: values that need no kernel, results and errors of single operations,
 # sharded tensors, private names. Each test stands for a class of differences that the reference's own tests found.
-import importlib.util
+import importlib.util, os, tempfile
 import numpy as np
 from tinygrad import Context, Device, GlobalCounters, Tensor, TinyJit, UOp, Variable, dtypes
 from tinygrad.codegen.opt import Opt, OptOps
@@ -9,6 +9,7 @@ from tinygrad.device import Allocator, Compiled, CompileError
 from tinygrad.engine.realize import get_program
 from tinygrad.helpers import CPU_LLVM, VERSION
 from tinygrad.mixin import MathMixin
+from tinygrad.runtime.ops_disk import DiskDevice
 from tinygrad.runtime.support.compiler_cpu import ClangJITCompiler, CPULLVMCompiler
 from tinygrad.uop.ops import AxisType, KernelInfo, _substitute, graph_rewrite_map, python_alu
 from tinygrad.uop.divandmod import div_and_mod_symbolic, fold_divmod_general
@@ -33,6 +34,23 @@ def test_a_value_that_is_a_constant_is_no_kernel():
     assert kernels(value) == 0, want
     close(value, want)
   assert kernels(Tensor.ones(4).pad(((1, 1),)).exp().sum()) == 1
+def test_a_part_of_a_concatenation_does_not_compute_the_rest():
+  a, b = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize(), Tensor([[5.0, 6.0]]).realize()
+  for make, kernels_, want in ((lambda: Tensor.stack(a, a + 1)[0], 0, [[1, 2], [3, 4]]), (lambda: a.cat(b * 2, dim=0)[:2], 0, [[1, 2], [3, 4]]), (lambda: a.cat(b, dim=0)[2:], 0, [[5, 6]]),
+                               (lambda: b.cat(a, b, dim=0)[1:3].cat(b)[1], 1, [3, 4]), (lambda: a.cat(b, dim=0)[1:], 1, [[3, 4], [5, 6]])):
+    assert kernels(make()) == kernels_, want
+    close(make(), want)
+  part = Tensor.stack(a, a * 3)[0].realize()
+  part += 1
+  close(part, [[2, 3], [4, 5]]), close(a, [[1, 2], [3, 4]])
+  whole = a.cat(b, dim=0)
+  row = whole[2]
+  row.realize()
+  whole.assign(whole * 2)
+  close(row, [10, 12]), close(whole, [[2, 4], [6, 8], [10, 12]]), close(b, [[5, 6]])
+  deep = Tensor(1.0)
+  for _ in range(24): deep = Tensor.stack(deep, deep)[0]
+  assert kernels(deep) == 0 and deep.item() == 1
 def test_what_shares_memory_is_a_value_of_its_own():
   x = Tensor([1.0, 2.0]).contiguous().realize()
   y = (x + 0).realize()
@@ -132,6 +150,12 @@ def test_shards_that_a_schedule_computes_are_kept():
   t = Tensor.ones(4).contiguous().realize().shard(TWO, 0)
   close((t + t).realize(), [2] * 4)
   assert t.uop.is_realized
+def test_the_sources_of_a_sharded_tensor_are_its_parts():
+  t = Tensor.ones(8, 2).contiguous().realize().shard(TWO, 0)
+  assert [s.shape for s in t.uop.src] == [(4, 2)] and [p.device for p in t.uop.src[0].src] == ["CPU", "CPU:1"] and t.device == t.uop.src[0].device == ("CPU", "CPU:1")
+  for _ in range(3): Tensor([1.0]).realize(), GlobalCounters.mem_used  # memory of what nothing reaches is given back
+  assert t.uop.src[0].device == ("CPU", "CPU:1") and (t + t).device == t.device
+  close(t + t, np.full((8, 2), 2.0)), close(t.clone() + 1, np.full((8, 2), 2.0))
 def test_a_tensor_of_a_node_is_on_the_default_device():
   t = Tensor([1, 2]).shard(TWO, 0)
   assert Tensor(t.uop).device == Device.DEFAULT
@@ -219,6 +243,21 @@ def test_buffer_of_a_view():
   for view in (t.permute(1, 0), t[1:], t.flip(0), t.reshape(4, 3).permute(1, 0).reshape(12)):
     raises(AssertionError, lambda: view.uop.buffer, "can only be RESHAPE")
     assert view.uop.base.buffer is t.uop.buffer
+
+def test_a_file_is_a_device_with_a_descriptor():
+  with tempfile.NamedTemporaryFile() as f:
+    f.write(bytes(range(64))), f.flush()
+    device = Device[f"disk:{f.name}"]
+    assert isinstance(device, DiskDevice) and device.count == 0 and device.size == 64 and device.fd == device.fd and os.pread(device.fd, 2, 3) == b"\3\4"
+    whole, part = (Tensor.empty(n, device=f"disk:{f.name}", dtype=dtypes.uint8).realize() for n in (64, 16))
+    assert device.count == 2 and Device[whole.device] is device and bytes(device.mem[:4]) == bytes(whole[:4].to("CPU").tolist()) == bytes(range(4))
+    del part
+    assert device.count == 1
+  assert device.size is None
+def test_an_operator_is_named_like_its_method():
+  a, b = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0]).realize()
+  for name, t in (("__add__", a + b), ("__rsub__", 2 - a), ("__mul__", a * b), ("__truediv__", a / b), ("__neg__", -b), ("__matmul__", a @ b), ("mul", a.mul(3)), ("__lt__", a < b)):
+    assert t.uop.metadata[0].name == name, (name, t.uop.metadata)
 
 # Rewriting, compilers
 def test_a_map_of_a_rewrite_has_every_node():

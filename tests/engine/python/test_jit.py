@@ -101,7 +101,7 @@ def test_prune_runs_what_does_not_depend_on_inputs_once():
     want = x.numpy() + np.sin(np.arange(16))
     close(pruned(x), want, rtol=1e-4, atol=1e-4)
     close(full(x), want, rtol=1e-4, atol=1e-4)
-  assert len(pruned.jit_cache) == 1 and len(full.jit_cache) == 2
+  assert len(pruned.captured.jit_cache) == 1 and len(full.captured.jit_cache) == 2
 
 def test_reset_captures_anew():
   f = TinyJit(lambda x: x + 1)
@@ -175,7 +175,7 @@ def test_counters_and_memory_stay():
   x = batches(1, 64)[0].realize()
   GlobalCounters.reset()
   f(x)
-  assert GlobalCounters.kernel_count == len(f.jit_cache)
+  assert GlobalCounters.kernel_count == len(f.captured.jit_cache)
   before = GlobalCounters.mem_used
   for _ in range(200): f(x)
   assert GlobalCounters.mem_used == before
@@ -187,7 +187,7 @@ def test_a_step_of_ten_kernels_replays_in_microseconds():
     return x
   x = Tensor([1.0]).contiguous().realize()
   for _ in range(20): f(x)
-  assert len(f.jit_cache) == 10
+  assert len(f.captured.jit_cache) == 10
   best = min(_timed(f, x) for _ in range(20))
   assert best < 200e-6, f"a replay takes {best * 1e6:.1f} us"
 
@@ -201,6 +201,26 @@ def test_several_launches_as_one():
   other = Tensor([10.0, 20.0]).realize()
   graph([other.uop.buffer], {}); close(y, [11, 22]), close(z, [33, 66])
   assert graph([given], {}, wait=True) > 0; close(z, [11, 22])
+
+def test_launches_of_a_captured_function_are_shown_in_batches():
+  @TinyJit
+  def f(x, y):
+    for _ in range(11): x = (x + y).contiguous().realize()
+    return x
+  x, y = Tensor([1.0, 2.0]).realize(), Tensor([10.0, 20.0]).realize()
+  for _ in range(3): out = f(x, y)
+  with Context(JIT_BATCH_SIZE=3):
+    assert [len(item.prg.jit_cache) for item in f.jit_cache] == [3, 6, 2] and f.jit_cache[0] is f.jit_cache[0]
+    assert f.jit_cache[0].inputs == [(0, 0), (1, 1)] and f.input_replace == {(0, 0): 0, (0, 1): 1, (1, 1): 1, (2, 1): 1}
+    assert all(isinstance(item.prg, GraphRunner) for item in f.jit_cache) and f.jit_cache[0].prg.estimates.ops == 3 * 2
+    for item in f.jit_cache: item.bufs[:] = [Tensor([5.0, 6.0]).realize().uop.buffer, y.uop.buffer]
+    for item in f.jit_cache: item.run()
+  close(out, [115, 226])
+  with Context(JIT=2): assert len(f.jit_cache) == len(f.captured.jit_cache) == 11
+  with Context(JIT_BATCH_SIZE=5): assert [getattr(item.prg, "jit_cache", None) and len(item.prg.jit_cache) for item in f.jit_cache] == [5, 6]
+  with Context(JIT_BATCH_SIZE=10): assert [item.name for item in f.jit_cache] == ["batched 10", "E_2"]
+  assert [item.name for item in f.jit_cache] == ["batched 11"]
+  close(f(x, y), [111, 222])
 
 def _timed(f, x):
   start = time.perf_counter()

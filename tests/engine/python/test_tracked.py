@@ -98,6 +98,14 @@ def test_launches_and_memory_on_a_time_line():
   (a * 5).realize()
   assert len(cpu_events) == seen
 
+def test_a_profile_gives_memory_back_once_nothing_reaches_it():
+  cpu_events.clear(), Buffer.profile_events.clear()
+  with Context(PROFILE=1):
+    a = Tensor.empty(100, device="NULL", dtype=dtypes.char)
+    for k in range(4): (a + k + 1).realize()                      # a result lives up to the next realize()
+  own = {e.key for e in Buffer.profile_events if e.name == "alloc"}
+  assert len(own) == 5 and sum(e.name == "free" and e.key in own for e in Buffer.profile_events) == 3
+
 # Lowering without a device
 def test_an_expression_is_lowered_as_it_is_without_a_device():
   x = UOp.variable("x", 0, 100)

@@ -203,6 +203,8 @@ TEST_CASE_FIXTURE(Fixture, "questions about integers") {
   UOp n = UOp::variable("n", 1, 10);
   CHECK(constFactor(r0 * 6 + n * 4) == 2);
   CHECK(constFactor(r0) == 1);
+  CHECK(constFactor(UOp::index(6) + UOp::index(4)) == 2); // read off the form: nothing is added
+  CHECK(constFactor(UOp::index(5) * UOp::index(7)) == 5);
   CHECK(divides(r0 * 6 + 12, 3).render() == "r0*2+4");
   CHECK(!divides(r0 * 6 + 1, 3));
   CHECK(divideExact(r0 * n * 2 + n, n).render() == "r0*2+1");

@@ -10,6 +10,8 @@
 #include "engine/tensor/operation_scope.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/tensor_memory.h"
+#include "engine/uop/unique.h"
 
 #include <doctest/doctest.h>
 
@@ -163,10 +165,21 @@ TEST_CASE("a node of several effects becomes one on each device") {
   CHECK(now.src(0).src(1) == UOp::make(Op::AFTER, s.dtype(), {s.src(0).src(1), after.src(1)}));
 }
 
+TEST_CASE("a sharded tensor is on the devices of its parts, also after the pool was collected") {
+  Tensor x = grid(4, 6).shard(kTwo, 0).realize();
+  for (int round = 0; round < 2; ++round) {
+    PoolScope scope(tensorPool());
+    CHECK(x.uop().srcCount() == 1);
+    CHECK(x.uop().src(0).device() == "CPU,CPU:1");
+    CHECK(deviceOf(x.uop()) == deviceNode("CPU,CPU:1"));
+    collectTensorPool();
+  }
+}
+
 TEST_CASE("an ALLREDUCE gives every device the reduction of all shards") {
   PoolScope scope(tensorPool());
   UOp s = grid(4, 6).shard(kTwo, 0).realize().uop();
-  UOp all = UOp::make(Op::ALLREDUCE, s.dtype(), {s, s.src(1)}, Arg::of(Op::ADD));
+  UOp all = UOp::make(Op::ALLREDUCE, s.dtype(), {s, deviceOf(s)}, Arg::of(Op::ADD));
   UOp now = separateDevices(UOp::sink(std::vector<UOp>{all})).at(all);
   REQUIRE(now.is(Op::MULTI));
   CHECK(now.src(0).srcCount() == 2);

@@ -6,19 +6,21 @@ from _uopscope import CapturedJit, JitError
 from tinygrad.device import Device
 from tinygrad.engine.realize import BufferCopy, CompiledRunner, Runner
 from tinygrad.engine.schedule import ExecItem
-from tinygrad.helpers import DEBUG, JIT, Metadata
+from tinygrad.helpers import DEBUG, JIT, JIT_BATCH_SIZE, Metadata
 from tinygrad.renderer import Estimates, ProgramSpec
+from tinygrad.uop.ops import Ops, UOp
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
 
 class GraphException(Exception): pass
 class GraphRunner(Runner):
   """Several launches as one: a call runs them in order, on the buffers they have or, in the place of `input_buffers`, on
-  those it is given. A captured function is replayed by the engine as a whole and needs none; scripts make their own."""
+  those it is given. A call of a captured function does not use it: the engine replays the function as a whole."""
   def __init__(self, jit_cache, input_buffers, var_vals):
     self.jit_cache, self.var_vals = [ExecItem(item.ast, item.bufs, item.metadata, item.fixedvars, item.lower().prg) for item in jit_cache], dict(var_vals)
     place = {id(b): number for number, b in enumerate(input_buffers)}
     self.input_replace = {(j, i): place[id(b)] for j, item in enumerate(self.jit_cache) for i, b in enumerate(item.bufs) if id(b) in place}
+    self.input_replace |= {(j, i): number for j, item in enumerate(jit_cache) if isinstance(item, _Item) for i, number in item.inputs}
     runners = [item.prg for item in self.jit_cache]
     super().__init__(f"<batched {len(runners)}>", runners[0].device if runners else Device.DEFAULT, sum((r.estimates for r in runners), Estimates()))
   def __call__(self, input_buffers, var_vals, wait=False):
@@ -29,12 +31,45 @@ class GraphRunner(Runner):
     self.dev.synchronize()
     return time.perf_counter() - begin
 class MultiGraphRunner(GraphRunner): pass
+class LaunchGraph(GraphRunner):
+  """Launches of a captured function in its list of launches."""
 def apply_graph_to_jit(jit_cache, input_buffers, var_vals, max_batch_size=0):
-  """The launches as they are replayed. The engine batches all of them, so the list is unchanged."""
-  return list(jit_cache)
+  """The launches in batches: kernels of one device that follow each other become one item, with a LaunchGraph as its runner. The
+  first has at most `max_batch_size` launches, each further one twice as many; 0 sets no limit. Copies stay items of their own."""
+  out, batch = [], []
+  def end():
+    nonlocal max_batch_size
+    if len(batch) > 1:
+      out.append(_Batch(batch[:], input_buffers, var_vals))
+      max_batch_size *= 2
+    else: out.extend(batch)
+    batch.clear()
+  for item in jit_cache:
+    if batch and (_device_of(item) != _device_of(batch[-1]) or len(batch) == max_batch_size > 0): end()
+    if _device_of(item) is None: out.append(item)
+    else: batch.append(item)
+  end()
+  return out
+def _device_of(item):
+  """The device of a kernel; None for anything else."""
+  if isinstance(item, _Item): return item.device
+  return item.prg.device if isinstance(item.prg, CompiledRunner) else None
+class _Batch(ExecItem):
+  """Several launches as an item. Its buffers are the inputs; those of a captured function hold None, as in each launch."""
+  def __init__(self, items, input_buffers, var_vals):
+    super().__init__(UOp(Ops.NOOP), input_buffers)
+    self.name, self._make = f"batched {len(items)}", lambda: LaunchGraph(items, input_buffers, var_vals)
+    self.inputs = [(number, number) for number in sorted({number for item in items for _, number in getattr(item, "inputs", ())})]
+  @property
+  def prg(self):
+    if self._prg is None: self._prg = self._make()
+    return self._prg
+  @prg.setter
+  def prg(self, runner): self._prg = runner
+  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
 
 def graph_class(device):
-  """The class that the launches of a captured function become: none, since the engine replays the function as a whole."""
+  """The class to which a replay hands its launches: none, since the engine replays the function as a whole."""
   return None
 
 class _Item(ExecItem):
@@ -42,7 +77,7 @@ class _Item(ExecItem):
   takes the inputs of its call."""
   def __init__(self, captured, i):
     super().__init__(None, captured.buffers_of(i), [Metadata(name, "") for name in captured.metadata(i)])
-    self._captured, self._i, self.name, self.inputs = captured, i, captured.name(i), captured.inputs_of(i)
+    self._captured, self._i, self.name, self.inputs, self.device = captured, i, captured.name(i), captured.inputs_of(i), captured.device_of(i)
   @property
   def prg(self):
     if self._prg is None: self._prg = self._runner()
@@ -71,11 +106,18 @@ def _items(captured):
   return captured._items
 _free_intermediates = CapturedJit.free_intermediates
 def free_intermediates(self):
-  self.__dict__.pop("_items", None)
+  for kept in ("_items", "_batches"): self.__dict__.pop(kept, None)
   _free_intermediates(self)
 free_intermediates.__doc__ = _free_intermediates.__doc__
 CapturedJit.jit_cache, CapturedJit.free_intermediates = property(_items), free_intermediates
-CapturedJit.input_replace = property(lambda self: {(j, argument): number for j, item in enumerate(self.jit_cache) for argument, number in item.inputs})
+def _input_replace(items): return {(j, argument): number for j, item in enumerate(items) for argument, number in item.inputs}
+CapturedJit.input_replace = property(lambda self: _input_replace(self.jit_cache))
+def _batches(captured):
+  """The launches as a TinyJit shows them, once per captured function and setting."""
+  if JIT >= 2: return captured.jit_cache
+  kept = captured.__dict__.setdefault("_batches", {})
+  if (size := JIT_BATCH_SIZE.value) not in kept: kept[size] = apply_graph_to_jit(captured.jit_cache, [None] * captured.input_count, {}, size)
+  return kept[size]
 
 class TinyJit:
   """Captures a function or method of tensors, as the decorator @TinyJit. Its result is realized, and overwritten by the next
@@ -92,9 +134,9 @@ class TinyJit:
     assert self.captured is not None, "can't pickle a TinyJit that has captured nothing: call it twice first"
     return TinyJit, (None, self.captured)
   @property
-  def jit_cache(self): return self.captured.jit_cache if self.captured is not None else []
+  def jit_cache(self): return _batches(self.captured) if self.captured is not None else []
   @property
-  def input_replace(self): return self.captured.input_replace if self.captured is not None else {}
+  def input_replace(self): return _input_replace(self.jit_cache)
   def __get__(self, obj, objtype=None): return functools.partial(self.__call__, obj)
   def __call__(self, *args, **kwargs):
     if _uopscope.in_transform(args, kwargs): # vmap, grad and the others derive the function, not its kernels
