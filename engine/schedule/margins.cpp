@@ -18,13 +18,17 @@ double RangeAssignment::runsOf(const std::vector<Use>& uses) {
   return all;
 }
 
-/// Whether a sum over memory runs longer for the margins of PADs than it takes to store its value and read it again.
+/// Whether a sum over memory runs longer for the margins of PADs than it takes to store its value and read it again. Narrow
+/// margins, as around the windows of a convolution, are never worth a kernel: what is read there lies in the cache.
 bool RangeAssignment::isDearInMargins(UOp u, const std::vector<Use>& uses, double demand) {
+  constexpr double kWide = 1.5; // iterations for each that is needed
   if (!u.is(Op::REDUCE_AXIS) || uses.empty() || !u.below().has(Op::BUFFER)) return false;
+  const double runs = runsOf(uses);
+  if (runs < kWide * demand) return false;
   double steps = 1;
   for (int64_t axis : u.arg().as<ReduceArg>().axes)
     steps *= static_cast<double>(u.src(0).shape()[static_cast<size_t>(axis)].vmax());
-  const double inMargins = (runsOf(uses) - demand) * steps * kStepOfSum;
+  const double inMargins = (runs - demand) * steps * kStepOfSum;
   return inMargins > elementCount(u.shape()) * kStore + demand * kLoad + kKernel;
 }
 
