@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace uopscope {
@@ -31,7 +33,7 @@ std::string firstLine(const fs::path& path) {
 }
 
 /// The output of a command that succeeds in time.
-std::optional<std::string> outputOf(std::vector<std::string> command) {
+std::optional<std::string> outputOf(std::vector<std::string> command, std::vector<std::string> environment) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
   posix_spawn_file_actions_t actions;
@@ -39,11 +41,15 @@ std::optional<std::string> outputOf(std::vector<std::string> command) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  auto pointers = [](std::vector<std::string>& words) {
+    std::vector<char*> out;
+    for (std::string& word : words) out.push_back(word.data());
+    out.push_back(nullptr);
+    return out;
+  };
+  std::vector<char*> argv = pointers(command), env = pointers(environment);
   pid_t child = 0;
-  bool started = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) == 0;
+  bool started = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), env.data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string out;
@@ -64,6 +70,15 @@ std::optional<std::string> outputOf(std::vector<std::string> command) {
   waitpid(child, &status, 0);
   if (!inTime || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
   return out;
+}
+
+/// The path of a program in PATH; empty if there is none.
+std::string programIn(const char* path, const std::string& name) {
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string file = (fs::path(folder) / name).string(); access(file.c_str(), X_OK) == 0)
+      return file;
+  return {};
 }
 } // namespace
 
@@ -95,9 +110,16 @@ GitPlace gitPlaceOf(const std::string& path) {
   return {};
 }
 
-std::string gitStateOf(const std::string& root) {
-  auto text =
-      outputOf({"git", "--no-optional-locks", "-C", root, "status", "--porcelain", "--untracked-files=no"});
+GitQuestion::GitQuestion(std::string root)
+    : root_(std::move(root)), program_(programIn(std::getenv("PATH"), "git")) {
+  for (char** variable = environ; *variable; ++variable) environment_.emplace_back(*variable);
+}
+
+std::string GitQuestion::answer() const {
+  if (program_.empty()) return {};
+  auto text = outputOf(
+      {program_, "--no-optional-locks", "-C", root_, "status", "--porcelain", "--untracked-files=no"},
+      environment_);
   if (!text) return {};
   std::istringstream lines(*text);
   std::string names;

@@ -175,8 +175,8 @@ void RecordingSession::begin() {
     if (GitPlace git = gitPlaceOf(script); !git.root.empty()) {
       r.meta["git.commit"] = git.commit;
       r.meta["git.branch"] = git.branch;
-      r.laterMeta = [root = git.root]() -> std::map<std::string, std::string> {
-        std::string state = gitStateOf(root); // git reads the whole work tree
+      r.laterMeta = [question = GitQuestion(git.root)]() -> std::map<std::string, std::string> {
+        std::string state = question.answer(); // git reads the whole work tree
         if (state.empty()) return {};
         return {{"git.state", std::move(state)}};
       };
