@@ -1,6 +1,7 @@
 // A recording of a whole program: the wishes of the environment, the notes about the run, and every way it
 // ends.
 #include "replay/read/trace.h"
+#include "replay/record/git_place.h"
 #include "replay/record/session.h"
 #include "tests/replay/support.h"
 
@@ -141,6 +142,12 @@ TEST_CASE("a trace says what git says of the script's work tree, and the script 
     CHECK(trace.meta("git.branch") == "main");
     return trace.meta("git.state");
   };
+  const GitQuestion question(root.string());
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1); // what a script changes later is for the script alone
+  CHECK(question.answer() == "clean");
+  CHECK(GitQuestion(root.string()).answer().empty());
+  setenv("PATH", path.c_str(), 1);
   CHECK(recorded() == "clean");
   std::ofstream(root / "model.py") << "print(2)\n";
   CHECK(recorded() == "1 file modified: model.py");
