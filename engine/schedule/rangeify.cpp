@@ -192,10 +192,9 @@ void RangeAssignment::assign(UOp u) {
     const Shape& in = u.src(0).shape();
     const auto& axes = u.arg().as<ReduceArg>().axes;
     r.in = freshRanges(in, axes, r.out);
-    for (int64_t axis : axes) {
-      r.evals *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
-      r.runs *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
-    }
+    double steps = 1;
+    for (int64_t axis : axes) steps *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
+    r.evals *= steps, r.runs *= steps;
   }
   ranges_.set(u.slot(), r);
   if (vars::debugRangeify) print(u, r);
