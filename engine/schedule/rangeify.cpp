@@ -192,9 +192,8 @@ void RangeAssignment::assign(UOp u) {
     const Shape& in = u.src(0).shape();
     const auto& axes = u.arg().as<ReduceArg>().axes;
     r.in = freshRanges(in, axes, r.out);
-    double steps = 1;
-    for (int64_t axis : axes) steps *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
-    r.evals *= steps, r.runs *= steps;
+    for (double* count : {&r.evals, &r.runs})
+      for (int64_t axis : axes) *count *= static_cast<double>(in[static_cast<size_t>(axis)].vmax());
   }
   ranges_.set(u.slot(), r);
   if (vars::debugRangeify) print(u, r);
