@@ -6,6 +6,7 @@
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/eval.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -59,12 +60,21 @@ UOp lessThan(const Sint& a, const Sint& b) {
   return a.uop() < b.uop();
 }
 int64_t constFactor(UOp u) {
-  if (u.isConst() && u.arg().kind() == ArgKind::Int) return u.arg().i();
-  if (u.is(Op::ADD)) return std::gcd(constFactor(u.src(0)), constFactor(u.src(1)));
-  if (u.is(Op::MUL))
-    for (UOp factor : u.src())
-      if (factor.isConst() && factor.arg().kind() == ArgKind::Int) return factor.arg().i();
-  return 1;
+  auto ofTerm = [](UOp term) -> int64_t {
+    if (term.isConst() && term.arg().kind() == ArgKind::Int) return term.arg().i();
+    if (term.is(Op::MUL))
+      for (UOp factor : term.src())
+        if (factor.isConst() && factor.arg().kind() == ArgKind::Int) return factor.arg().i();
+    return 1;
+  };
+  if (!u.is(Op::ADD)) return ofTerm(u);
+  int64_t common = 0;
+  visitBelow(u, [&](UOp term) { // each once: sums are deep, and share terms
+    if (term.is(Op::ADD)) return Visit::Below;
+    common = std::gcd(common, ofTerm(term));
+    return Visit::Past;
+  });
+  return common;
 }
 
 UOp divides(UOp u, int64_t d) {

@@ -1,6 +1,7 @@
 // git runs as a separate process with an empty input; its error output is dropped.
 #include "replay/record/git_place.h"
 
+#include "engine/base/child_process.h"
 #include "engine/base/clock.h"
 
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -71,15 +71,6 @@ std::optional<std::string> outputOf(std::vector<std::string> command, std::vecto
   if (!inTime || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
   return out;
 }
-
-/// The path of a program in PATH; empty if there is none.
-std::string programIn(const char* path, const std::string& name) {
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const std::string file = (fs::path(folder) / name).string(); access(file.c_str(), X_OK) == 0)
-      return file;
-  return {};
-}
 } // namespace
 
 GitPlace gitPlaceOf(const std::string& path) {
@@ -110,8 +101,7 @@ GitPlace gitPlaceOf(const std::string& path) {
   return {};
 }
 
-GitQuestion::GitQuestion(std::string root)
-    : root_(std::move(root)), program_(programIn(std::getenv("PATH"), "git")) {
+GitQuestion::GitQuestion(std::string root) : root_(std::move(root)), program_(findProgram("git")) {
   for (char** variable = environ; *variable; ++variable) environment_.emplace_back(*variable);
 }
 

@@ -318,4 +318,11 @@ def test_an_index_beyond_32_bits():
   close(numbers[2**31 + 7:2**31 + 9], [3 * (2**31 + 7) - 5, 3 * (2**31 + 8) - 5])
   assert numbers.shape == ((2**33 + 5 + 2) // 3,)
 
+def test_the_constant_factor_of_deep_sums_and_of_shared_ones():
+  x = UOp.variable("x", 0, 10)
+  deep = shared = x * 6
+  for k in range(100000): deep = deep + UOp.variable(f"y{k}", 0, 10) * 4
+  for _ in range(200): shared = shared + shared
+  assert deep.const_factor() == 2 and shared.const_factor() == 6
+
 if __name__ == "__main__": run(globals())
