@@ -1,7 +1,7 @@
 // uopscope roofline TRACE [KERNEL]: each kernel's time beside the least time that the machine's measured peaks allow.
 #include "app/cli/output.h"
 #include "app/cli/teach_command.h"
-#include "engine/runtime/thread_pool.h"
+#include "engine/base/cpu_count.h"
 #include "replay/experiment/roofline.h"
 #include "replay/schema/quantity_text.h"
 

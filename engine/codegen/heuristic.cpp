@@ -8,12 +8,12 @@
 #include "engine/codegen/heuristic.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/cpu_count.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace uopscope {
 
@@ -200,9 +200,7 @@ void chooseThreads(KernelOptimizer& s, size_t stores) {
   int64_t work = std::max<int64_t>(1, static_cast<int64_t>(stores));
   for (size_t i = 0; i < s.ranges().size(); ++i)
     if (!isOfCopy(s, s.ranges()[i])) work *= std::max<int64_t>(1, s.extent(i));
-  int64_t cores =
-      vars::cpuCount > 0 ? vars::cpuCount.value() : static_cast<int64_t>(std::thread::hardware_concurrency());
-  cores = std::min(cores, s.target().globalMax[0]);
+  const int64_t cores = std::min<int64_t>(cpuCount(), s.target().globalMax[0]);
   std::vector<UOp> parallel = s.parallelRanges();
   // Outer loops come first: the inner loops of a thread then read the same memory again and again.
   std::stable_sort(parallel.begin(), parallel.end(),

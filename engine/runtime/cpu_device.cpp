@@ -1,6 +1,7 @@
 // CPU: kernels run in this process. A kernel with a core_id is split over the cores.
 #include "engine/base/clock.h"
 #include "engine/base/context_var.h"
+#include "engine/base/cpu_count.h"
 #include "engine/base/error.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"

@@ -9,6 +9,7 @@
 #include "engine/runtime/kernel_cache.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/cpu_count.h"
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
@@ -21,7 +22,6 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/search.h"
-#include "engine/runtime/thread_pool.h"
 #include "engine/uop/content.h"
 
 #include <fmt/format.h>

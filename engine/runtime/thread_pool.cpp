@@ -4,9 +4,6 @@
 #include "engine/runtime/thread_pool.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/context_var.h"
-
-#include <sched.h>
 
 namespace uopscope {
 
@@ -19,14 +16,6 @@ void relax() {
 #endif
 }
 } // namespace
-
-int cpuCount() {
-  if (int64_t wanted = vars::cpuCount; wanted > 0) return static_cast<int>(wanted);
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-  unsigned n = std::thread::hardware_concurrency();
-  return n ? static_cast<int>(n) : 1;
-}
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });

@@ -48,7 +48,4 @@ private:
   std::atomic<bool> stop_{false};
 };
 
-/// CPU_COUNT, or the number of cores that this process may use.
-int cpuCount();
-
 } // namespace uopscope

@@ -1,8 +1,8 @@
 // Threads take the next part that nobody has taken.
 #include "replay/compare/on_all_threads.h"
 
+#include "engine/base/cpu_count.h"
 #include "engine/base/engine_session.h"
-#include "engine/runtime/thread_pool.h"
 
 #include <algorithm>
 #include <atomic>
