@@ -17,29 +17,38 @@ std::string optsJson(const LoweredKernel& kernel) {
   return list.dump();
 }
 
-std::string launchJson(const LoweredKernel& k, const Device& device) {
-  auto size = [](const Sint& s) { return s.isInt() ? nlohmann::json(s.i()) : nlohmann::json(s.str()); };
-  auto sizes = [&](const std::vector<Sint>& list) {
-    auto out = nlohmann::json::array();
-    for (const Sint& s : list) out.push_back(size(s));
-    return out;
-  };
-  nlohmann::ordered_json j;
-  j["name"] = k.name;
-  j["device"] = device.name();
-  j["global"] = sizes(k.globalSize);
-  j["local"] = sizes(k.localSize);
-  j["vars"] = nlohmann::json::array();
-  for (UOp v : k.vars) {
-    const VarArg& var = v.arg().as<VarArg>();
-    j["vars"].push_back({{"name", var.name}, {"min", var.vmin}, {"max", var.vmax}});
+namespace {
+std::string jsonText(std::string_view text) {
+  return nlohmann::json(text).dump();
+}
+std::string jsonSize(const Sint& size) {
+  return size.isInt() ? fmt::to_string(size.i()) : jsonText(size.str());
+}
+template <typename List, typename Text>
+std::string jsonList(const List& list, Text text) {
+  std::string out = "[";
+  for (const auto& item : list) {
+    if (out.size() > 1) out += ',';
+    out += text(item);
   }
-  j["globals"] = k.globals;
-  j["outs"] = k.outs;
-  j["ins"] = k.ins;
-  j["estimates"] = {
-      {"ops", size(k.estimates.ops)}, {"lds", size(k.estimates.lds)}, {"mem", size(k.estimates.mem)}};
-  return j.dump();
+  return out += ']';
+}
+} // namespace
+
+// Text, not a tree of JSON values, which takes a hundredth of a compilation.
+std::string launchJson(const LoweredKernel& k, const Device& device) {
+  auto number = [](int64_t n) { return fmt::to_string(n); };
+  auto variable = [](UOp v) {
+    const VarArg& var = v.arg().as<VarArg>();
+    return fmt::format(R"({{"name":{},"min":{},"max":{}}})", jsonText(var.name), var.vmin, var.vmax);
+  };
+  return fmt::format(
+      R"({{"name":{},"device":{},"global":{},"local":{},"vars":{},"globals":{},"outs":{},"ins":{},)"
+      R"("estimates":{{"ops":{},"lds":{},"mem":{}}}}})",
+      jsonText(k.name), jsonText(device.name()), jsonList(k.globalSize, jsonSize),
+      jsonList(k.localSize, jsonSize), jsonList(k.vars, variable), jsonList(k.globals, number),
+      jsonList(k.outs, number), jsonList(k.ins, number), jsonSize(k.estimates.ops), jsonSize(k.estimates.lds),
+      jsonSize(k.estimates.mem));
 }
 
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values) {
