@@ -104,7 +104,9 @@ struct TextLine {
 };
 /// Text or bytes that belong to a scope: rendered source, IR, assembly.
 struct Artifact {
-  std::string_view kind; ///< "source", "ir", "asm", "uops", "opts", "launch" (JSON)
+  /// "source", "ir", "asm", "uops", "opts", "launch" (JSON); of a schedule "held": a JSON list of the places, in the
+  /// topological order of its graph, of the values that tensors hold
+  std::string_view kind;
   std::string_view text;
   std::span<const TextLine> lines = {}; ///< the instructions of its lines, as far as known
 };

@@ -5,6 +5,8 @@
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
 #include "engine/base/recent.h"
+#include "engine/rewrite/observer.h"
+#include "engine/schedule/signature.h"
 #include "engine/schedule/template.h"
 #include "engine/uop/origin.h"
 
@@ -60,6 +62,21 @@ void printSummary(const Schedule& schedule, int64_t ns, std::pair<uint64_t, uint
              key.first >> 32);
 }
 
+/// Tells observers which values tensors hold: a schedule stores such a value in its own shape, so the graph alone does not
+/// decide the kernels.
+void tellHeld(UOp sink) {
+  Observer* observer = Observer::current();
+  if (!observer) return;
+  std::string places;
+  size_t place = 0;
+  for (UOp u : sink.toposort()) {
+    if (isHeld(u) && !u.in({Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::LUNIQUE}))
+      places += fmt::format("{}{}", places.empty() ? "" : ",", place);
+    ++place;
+  }
+  if (!places.empty()) observer->onArtifact({"held", fmt::format("[{}]", places)});
+}
+
 } // namespace
 
 Schedule createSchedule(UOp bigSink) {
@@ -72,6 +89,7 @@ Schedule createSchedule(UOp bigSink) {
   auto it = c.entries.find(key);
   bool hit = it != c.entries.end() && it->second.signature == signature.words;
   if (!hit) {
+    tellHeld(bigSink);
     auto form = makeTemplate(bigSink, signature);
     c.makeRoom();
     it = c.entries.insert_or_assign(key, CachedSchedule{signature.words, std::move(form)}).first;

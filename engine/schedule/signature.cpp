@@ -33,6 +33,10 @@ std::pair<uint64_t, uint64_t> Signature::key() const {
   return {a, b};
 }
 
+bool isHeld(UOp u) {
+  return u.node()->pins > 0 && !u.in(group::kMovement);
+}
+
 Signature signatureOf(UOp sink) {
   Signature s;
   s.words = {static_cast<uint64_t>(vars::splitReduceop.value()),
@@ -60,7 +64,7 @@ Signature signatureOf(UOp sink) {
     if (position.contains(u.slot())) continue;
     position.set(u.slot(), static_cast<uint32_t>(s.nodes.size()));
     s.nodes.push_back(u);
-    bool held = u.node()->pins > 0 && !u.in(group::kMovement);
+    const bool held = isHeld(u);
     s.held.push_back(held);
     s.words.push_back(
         static_cast<uint64_t>(u.op()) | uint64_t{held} << 8 | static_cast<uint64_t>(sources.size()) << 16 |

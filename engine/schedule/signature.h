@@ -32,6 +32,9 @@ struct Signature {
   std::pair<uint64_t, uint64_t> key() const;
 };
 
+/// Whether a Tensor or a Python object holds this value. A schedule stores such a value in its own shape.
+bool isHeld(UOp u);
+
 /// Throws Error(Value) if a variable is bound to two values.
 Signature signatureOf(UOp sink);
 

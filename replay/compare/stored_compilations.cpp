@@ -33,10 +33,13 @@ public:
     c.file = scope_.script.file;
     c.line = scope_.script.line;
     c.settings = trace_.meta("settings");
-    for (const ArtifactInfo& a : trace_.artifacts(scope_.id))
-      if (a.id > 0) setText(c, a.kind, trace_.artifactText(a.id));
     UOp root = again_(scope_.root);
     c.graph = graphToText(root);
+    for (const ArtifactInfo& a : trace_.artifacts(scope_.id))
+      if (a.id > 0 && a.kind == "held")
+        c.graph += heldLine(trace_.artifactText(a.id));
+      else if (a.id > 0)
+        setText(c, a.kind, trace_.artifactText(a.id));
     uint32_t first = story_.add(root);
     for (const PassInfo& p : passes_)
       if (p.parent == 0) addPass(p, c);

@@ -131,32 +131,53 @@ std::string Story::expression(uint32_t node, int maxDepth) const {
   }
 }
 
-UOp graphFromText(std::string_view text) {
-  std::vector<UOp> made, sources;
+namespace {
+/// The number at `at` in a row of fields, which is moved behind its tab.
+uint64_t numberOf(std::string_view row, size_t& at, uint64_t most, const char* what) {
+  const size_t stop = std::min(row.find('\t', at), row.size());
+  uint64_t number = 0;
+  for (char c : row.substr(at, stop - at)) {
+    if (c < '0' || c > '9' || number > most) damaged(what);
+    number = number * 10 + static_cast<uint64_t>(c - '0');
+  }
+  at = stop + 1;
+  return number;
+}
+
+UOp nodeFromText(std::string_view row, std::span<const UOp> made) {
+  size_t end = 0; // end of the kind: four fields; distances of the sources follow
+  for (int field = 0; field < 4; ++field) {
+    end = row.find('\t', end + (field ? 1 : 0));
+    if (end == std::string_view::npos && field < 3) damaged("a node with too few fields");
+  }
+  std::vector<UOp> sources;
+  for (size_t at = end == std::string_view::npos ? row.size() : end + 1; at < row.size();) {
+    const uint64_t back = numberOf(row, at, made.size(), "a source that is no number");
+    if (back == 0 || back > made.size()) damaged("a node before its sources");
+    sources.push_back(made[made.size() - back]);
+  }
+  return makeNode(row.substr(0, end), sources);
+}
+} // namespace
+
+UOp graphFromText(std::string_view text, std::vector<UOp>* held) {
+  constexpr std::string_view kHeld = "held\t";
+  std::vector<UOp> made;
   size_t line = 0;
   while (!text.empty()) {
     ++line;
     std::string_view row = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), row.size() + 1));
     try {
-      size_t end = 0; // end of the kind: four fields; distances of the sources follow
-      for (int field = 0; field < 4; ++field) {
-        end = row.find('\t', end + (field ? 1 : 0));
-        if (end == std::string_view::npos && field < 3) damaged("a node with too few fields");
+      if (!row.starts_with(kHeld)) {
+        made.push_back(nodeFromText(row, made));
+        continue;
       }
-      sources.clear();
-      for (size_t at = end; at < row.size();) {
-        size_t stop = std::min(row.find('\t', at + 1), row.size());
-        uint64_t back = 0;
-        for (char c : row.substr(at + 1, stop - at - 1)) {
-          if (c < '0' || c > '9' || back > made.size()) damaged("a source that is no number");
-          back = back * 10 + static_cast<uint64_t>(c - '0');
-        }
-        if (back == 0 || back > made.size()) damaged("a node before its sources");
-        sources.push_back(made[made.size() - back]);
-        at = stop;
+      for (size_t at = kHeld.size(); at < row.size();) {
+        const uint64_t place = numberOf(row, at, made.size(), "a held node that is no number");
+        if (place >= made.size()) damaged("a held node that is not there");
+        if (held) held->push_back(made[place]);
       }
-      made.push_back(makeNode(row.substr(0, end), sources));
     } catch (const Error& e) {
       throw Error(e.kind(), fmt::format("line {} of a stored graph: {}", line, e.what()));
     }

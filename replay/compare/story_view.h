@@ -41,7 +41,8 @@ private:
   std::vector<StoryEvent> events_;
 };
 
-/// The inverse of graphToText, in the current pool. Error(Value) names the faulty line.
-UOp graphFromText(std::string_view text);
+/// The inverse of graphToText, in the current pool; `held` receives the nodes that a line of heldLine names. Error(Value)
+/// names the faulty line.
+UOp graphFromText(std::string_view text, std::vector<UOp>* held = nullptr);
 
 } // namespace uopscope

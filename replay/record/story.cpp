@@ -99,4 +99,14 @@ std::string graphToText(UOp root) {
   return out;
 }
 
+std::string heldLine(std::string_view places) {
+  std::string line = "held\t";
+  for (char c : places)
+    if (c == ',')
+      line += '\t';
+    else if (c >= '0' && c <= '9')
+      line += c;
+  return line + '\n';
+}
+
 } // namespace uopscope

@@ -60,6 +60,9 @@ private:
 
 /// A graph as text, one line per node: the stored form of the compiler's inputs.
 std::string graphToText(UOp root);
+/// The line that follows the graph of a schedule: the places, counted in lines from 0, of the values that tensors hold,
+/// from the JSON list of an artifact "held".
+std::string heldLine(std::string_view places);
 
 /// Appends an integer with 7 bits per byte, lowest bits first.
 inline void putVarint(std::string& out, uint64_t value) {

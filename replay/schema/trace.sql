@@ -443,7 +443,7 @@ CREATE VIEW v_decline AS
   JOIN string AS reason ON reason.id = decline.reason LEFT JOIN scope ON scope.id = pass.scope
   LEFT JOIN string AS kernel ON kernel.id = scope.name;
 
--- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON): id, scope, kind (string.id), text.
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON); of a schedule "held" (a JSON list of the places, in the topological order of its graph, of the values that tensors hold): id, scope, kind (string.id), text.
 CREATE VIEW artifact AS
   SELECT text.id, text.scope, text.kind, (
     WITH RECURSIVE walk(rest, line, position, number, scale) AS ( -- scale 0: the number is complete
