@@ -7,11 +7,13 @@
 #include "engine/rewrite/rule.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/tensor/known_rules.h"
 #include "replay/compare/replayed_rules.h"
 #include "replay/compare/story_view.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -100,12 +102,30 @@ std::optional<Opt> parseOpt(const std::string& text) {
   return opt;
 }
 
+void requireRules(std::span<const std::string> names, const RuleCounts& alsoKnown) {
+  for (const std::string& name : names) {
+    const std::string stem = name.substr(0, name.find('-'));
+    std::vector<std::string> near;
+    bool known = std::ranges::any_of(alsoKnown, [&](const auto& place) { return place.first.rule == name; });
+    for (const RuleDef* def : knownRules()) {
+      const std::string_view other = def->name;
+      known |= other == name;
+      if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
+    }
+    if (!known)
+      throw Error(ErrorKind::Key,
+                  fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
+                              name,
+                              near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
+  }
+}
+
 Control WithoutRules::onRewrite(const RewriteEvent& event) {
   return names_.contains(event.rule->name()) ? Control::Skip : Control::Apply;
 }
 
-std::vector<std::pair<std::string, int64_t>> settingsOf(const Compilation& input) {
-  std::vector<std::pair<std::string, int64_t>> values;
+StoredSettings settingsOf(const Compilation& input) {
+  StoredSettings values;
   auto j = nlohmann::json::parse(input.settings, nullptr, false);
   if (j.is_object())
     for (const auto& [name, value] : j.items())
@@ -115,11 +135,16 @@ std::vector<std::pair<std::string, int64_t>> settingsOf(const Compilation& input
 }
 
 UOp inputGraph(const Compilation& input) {
-  UOp root = graphFromText(input.graph);
-  auto settings = nlohmann::json::parse(input.settings, nullptr, false);
-  bool searched = settings.is_object() && settings.value("BEAM", 0) > 0;
+  return inputGraph(input, settingsOf(input));
+}
+
+UOp inputGraph(const Compilation& input, const StoredSettings& settings, std::vector<UOp>* held) {
+  UOp root = graphFromText(input.graph, held);
+  const bool searched =
+      std::ranges::any_of(settings, [](const auto& s) { return s.first == "BEAM" && s.second > 0; });
+  if (!searched || root.arg().kind() != ArgKind::Kernel) return root;
   auto opts = nlohmann::json::parse(input.opts, nullptr, false);
-  if (!searched || !opts.is_array() || root.arg().kind() != ArgKind::Kernel) return root;
+  if (!opts.is_array()) return root;
   KernelInfo info = root.arg().as<KernelInfo>();
   if (info.hasOptsToApply) return root;
   info.hasOptsToApply = true;
@@ -132,20 +157,23 @@ UOp inputGraph(const Compilation& input) {
 namespace {
 /// The observed compilation of the input; status and message tell of a failure.
 Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
-                            std::optional<Compilation>& made, bool assembly, Texts texts) {
+                            std::optional<Compilation>& made, const RecompileOptions& options, Texts texts) {
   std::string failure;
   {
     ObserverScope observed(&observer);
-    ContextScope settings(settingsOf(input));
+    const StoredSettings stored = options.settings ? *options.settings : settingsOf(input);
+    ContextScope settings(stored);
     const ReplayedRules rules(input);
     Pool pool;
     PoolScope scope(pool);
     try {
-      UOp root = inputGraph(input);
+      std::vector<UOp> held;
+      UOp root = inputGraph(input, stored, &held);
+      const std::vector<UOpRef> inPlaceOfTensors(held.begin(), held.end());
       ObservedScope compiling({input.kind, input.name, {input.file, input.line}, root});
       try {
         if (input.kind == ScopeKind::Kernel) {
-          compileKernel(input, root, assembly, texts);
+          compileKernel(input, root, options.assembly, texts);
         } else {
           clearScheduleCache();
           createSchedule(root);
@@ -173,16 +201,24 @@ Compilation compileObserved(const Compilation& input, CaptureObserver& observer,
 
 Compilation recompile(const Compilation& input, const RecompileOptions& options) {
   std::optional<Compilation> made;
-  Gated observer([&](Compilation c) { made = std::move(c); }, options.gate, options.counts);
-  return compileObserved(input, observer, made, options.assembly, Texts::All);
+  Gated observer(
+      [&](Compilation c) {
+        made = std::move(c);
+        return true;
+      },
+      options.gate, options.counts);
+  return compileObserved(input, observer, made, options, Texts::All);
 }
 
 bool makesTheSame(const Compilation& input, const RecompileOptions& options, int64_t& compileNs) {
   std::optional<Compilation> made;
-  CaptureObserver observer([&](Compilation c) { made = std::move(c); },
-                           options.counts ? CaptureObserver::Detail::Counts : CaptureObserver::Detail::Code,
-                           options.counts);
-  Compilation now = compileObserved(input, observer, made, options.assembly, Texts::Deciding);
+  CaptureObserver observer(
+      [&](Compilation c) {
+        made = std::move(c);
+        return true;
+      },
+      options.counts ? CaptureObserver::Detail::Counts : CaptureObserver::Detail::Code, options.counts);
+  Compilation now = compileObserved(input, observer, made, options, Texts::Deciding);
   compileNs = now.compileNs;
   const std::string& text = input.ir.empty() ? input.source : input.ir;
   return now.status == input.status && now.source == text && now.launch == input.launch &&

@@ -78,17 +78,26 @@ private:
     Compilation input = corpus_.load(entry, o_.assembly, false);
     if (!input.applied || input.settings.find(kRulesOfScripts) != std::string::npos)
       input = corpus_.load(entry, o_.assembly);
+    if (input.settings != settingsText_) { // most inputs have those of the one before
+      settings_ = settingsOf(input);
+      settingsText_ = input.settings;
+    }
     if (int64_t compileNs = 0; !gate_ && input.kind == ScopeKind::Kernel && input.status == "ok") {
       trial_->clear();
-      if (makesTheSame(input, {.assembly = o_.assembly, .counts = o_.codeOnly ? nullptr : trial_.get()},
+      if (makesTheSame(input,
+                       {.assembly = o_.assembly,
+                        .counts = o_.codeOnly ? nullptr : trial_.get(),
+                        .settings = &settings_},
                        compileNs)) {
         counts_.add(*trial_);
         putVarint(same_, static_cast<uint64_t>(compileNs));
         return;
       }
     }
-    Compilation made = recompile(
-        input, {.assembly = o_.assembly, .gate = gate_, .counts = o_.codeOnly ? nullptr : &counts_});
+    Compilation made = recompile(input, {.assembly = o_.assembly,
+                                         .gate = gate_,
+                                         .counts = o_.codeOnly ? nullptr : &counts_,
+                                         .settings = &settings_});
     report();
     tell('r', packResult(made));
   }
@@ -110,7 +119,9 @@ private:
   Observer* gate_;
   RuleTally counts_;
   std::shared_ptr<RuleTally> trial_ = counts_.fork();
-  std::string same_; ///< times of inputs that were not reported yet
+  std::string settingsText_;
+  StoredSettings settings_; ///< that text says
+  std::string same_;        ///< times of inputs that were not reported yet
   int64_t lastReportNs_ = 0;
 };
 
@@ -222,6 +233,7 @@ public:
   }
 
   std::deque<uint32_t> waiting; ///< the inputs of the batch that have no result yet
+  bool takesFromEnd = false;
 
 private:
   struct Unmap {
@@ -282,15 +294,19 @@ private:
     slot.reset();
     if (todo_.empty()) return;
     slot = std::make_unique<Worker>(in_, o_, workers_);
+    slot->takesFromEnd = (&slot - workers_.data()) % 2 == 1;
     giveNext(*slot);
   }
-  /// Batches become smaller towards the end, so that the workers end together.
+  /// Batches become smaller towards the end, so that the workers end together. Every other worker takes from the end: two
+  /// workers then unpack different blocks of the corpus.
   void giveNext(Worker& w) {
     if (todo_.empty()) return;
     constexpr size_t kRounds = 4;
     const size_t count = std::clamp<size_t>(todo_.size() / (kRounds * workers_.size()), 1, kMostOfBatch);
-    const std::vector<uint32_t> batch(todo_.begin(), todo_.begin() + static_cast<std::ptrdiff_t>(count));
-    todo_.erase(todo_.begin(), todo_.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto first = w.takesFromEnd ? todo_.end() - static_cast<std::ptrdiff_t>(count) : todo_.begin();
+    const auto last = first + static_cast<std::ptrdiff_t>(count);
+    const std::vector<uint32_t> batch(first, last);
+    todo_.erase(first, last);
     w.give(batch);
   }
 
@@ -396,6 +412,7 @@ private:
 
 ReplaySummary replayCorpus(const std::string& corpus, const std::string& result,
                            const ReplayOptions& options) {
+  if (!options.without.empty()) requireRules(options.without, Corpus::open(corpus).counts());
   return Replay(corpus, result, options).run();
 }
 

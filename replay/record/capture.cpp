@@ -73,6 +73,7 @@ void CaptureObserver::onScopeEnd() {
     open_.reset();
     passes_.clear();
     PackedStory story = graph_.take();
+    const auto counts = std::exchange(ofOpen_, tally_->fork());
     if (!done.sawPass) return; // the kernel came from a cache: nothing was compiled
     Compilation& c = done.made;
     c.compileNs = (done.sourceNs ? done.sourceNs : nowNs()) - done.beganNs;
@@ -83,7 +84,10 @@ void CaptureObserver::onScopeEnd() {
       c.status = "failed";
       if (c.message.empty()) c.message = "the compilation ended before there was source";
     }
-    sink_(std::move(c));
+    if (held_)
+      held_->push_back({std::move(c), counts});
+    else if (sink_(std::move(c)))
+      tally_->add(*counts);
   }
 }
 
@@ -135,13 +139,17 @@ void CaptureObserver::onRuleError(const Rule& rule, UOp before, std::string_view
 }
 
 void CaptureObserver::onCounts(const PassCounts& counts) {
-  applied_ += tally_->add(passes_.empty() ? std::string_view() : passes_.back().name, counts);
+  if (stories_ && !open_) return; // a pass of no compilation, which no replay makes again
+  RuleTally& tally = stories_ ? *ofOpen_ : *tally_;
+  applied_ += tally.add(passes_.empty() ? std::string_view() : passes_.back().name, counts);
 }
 
 void CaptureObserver::onArtifact(const Artifact& a) {
   if (!open_) return;
   if (!stories_ && a.kind == "launch")
     open_->made.launch = a.text; // what it says of device and work comes from the input
+  else if (a.kind == "held" && stories_)
+    open_->made.graph += heldLine(a.text);
   else if (!setText(open_->made, a.kind, a.text))
     return;
   if (a.kind == "source") open_->sourceNs = nowNs();
@@ -152,18 +160,21 @@ void CaptureObserver::poolRetired(Pool& pool) {
 }
 
 std::unique_ptr<Observer> CaptureObserver::fork(uint64_t) {
-  auto held = std::make_shared<std::vector<Compilation>>();
-  auto child =
-      std::make_unique<CaptureObserver>([held](Compilation c) { held->push_back(std::move(c)); }, detail_);
-  child->held_ = std::move(held);
+  auto child = std::make_unique<CaptureObserver>(nullptr, detail_);
+  child->held_ = std::make_shared<std::vector<Held>>();
   child->tally_ = tally_->fork();
+  child->ofOpen_ = tally_->fork();
   return child;
 }
 
 void CaptureObserver::join(std::unique_ptr<Observer> child) {
   auto* c = dynamic_cast<CaptureObserver*>(child.get());
   if (!c || !c->held_) return;
-  for (Compilation& made : *c->held_) sink_(std::move(made));
+  for (Held& held : *c->held_)
+    if (held_)
+      held_->push_back(std::move(held));
+    else if (sink_(std::move(held.made)))
+      tally_->add(*held.counts);
   tally_->add(*c->tally_);
   applied_ += c->applied_;
 }

@@ -42,7 +42,8 @@ struct Compilation {
 
 class CaptureObserver : public Observer {
 public:
-  using Sink = std::function<void(Compilation)>;
+  /// Takes a compilation; false: that input is known already, so its match statistics are not counted again.
+  using Sink = std::function<bool(Compilation)>;
   /// Levels of detail; each contains the level before it: code and sizes, match statistics, every rewrite. Only
   /// the last keeps the input (graph, settings) too: who asks for less compiles a stored input and has it.
   enum class Detail : uint8_t { Code, Counts, Stories };
@@ -50,7 +51,8 @@ public:
   explicit CaptureObserver(Sink sink, Detail detail = Detail::Stories, RuleTally* tally = nullptr)
       : sink_(std::move(sink)), detail_(detail), stories_(detail == Detail::Stories),
         tally_(tally ? std::shared_ptr<RuleTally>(std::shared_ptr<void>(), tally)
-                     : std::make_shared<RuleTally>()) {}
+                     : std::make_shared<RuleTally>()),
+        ofOpen_(tally_->fork()) {}
 
   bool wantsRewrites() const override { return stories_; }
   bool wantsCounts() const override { return detail_ != Detail::Code; }
@@ -66,7 +68,7 @@ public:
   std::unique_ptr<Observer> fork(uint64_t ordinal) override;
   void join(std::unique_ptr<Observer> child) override;
 
-  /// Match statistics of all compilations so far.
+  /// Match statistics of the compilations that the sink took; with Detail::Counts of all passes so far.
   const RuleTally& tally() const { return *tally_; }
   /// The sum of the values that RuleTally::add returned since the last call. It tells which rules were
   /// applied how often.
@@ -96,8 +98,13 @@ private:
   Detail detail_;
   bool stories_;
   std::shared_ptr<RuleTally> tally_;
+  std::shared_ptr<RuleTally> ofOpen_; ///< of the open compilation, where stories are kept
   uint64_t applied_ = 0;
-  std::shared_ptr<std::vector<Compilation>> held_; ///< compilations of a fork until it joins
+  struct Held {
+    Compilation made;
+    std::shared_ptr<RuleTally> counts;
+  };
+  std::shared_ptr<std::vector<Held>> held_; ///< compilations of a fork until it joins
 };
 
 /// takeApplied() of the compilation that the story records.

@@ -51,18 +51,21 @@ void describeBuild(Corpus& corpus, const std::string& script) {
 }
 
 CaptureSession::CaptureSession(const std::string& path, const std::string& script)
-    : corpus_(Corpus::append(path)), observer_([this](const Compilation& c) { keep(c); }) {
+    : corpus_(Corpus::append(path)), observer_([this](const Compilation& c) { return keep(c); }) {
   describeBuild(corpus_, script);
   corpus_.setMeta("status", "open");
 }
 
-void CaptureSession::keep(const Compilation& c) {
-  if (!failure_.empty()) return;
+bool CaptureSession::keep(const Compilation& c) {
+  if (!failure_.empty()) return false;
   try {
-    corpus_.add(c);
-    ++kept_;
+    const bool isNew = corpus_.add(c);
+    ++seen_;
+    new_ += isNew;
+    return isNew;
   } catch (const Error& e) {
     failure_ = e.what();
+    return false;
   }
 }
 
@@ -82,7 +85,8 @@ void CaptureSession::finish(std::string_view status) {
   if (!failure_.empty())
     fmt::print(stderr, "uopscope: the capture ended early: {}\n", failure_);
   else
-    fmt::print(stderr, "uopscope: captured {} compilations in {}\n", kept_, corpus_.path());
+    fmt::print(stderr, "uopscope: captured {} compilations in {}, {} of them new\n", seen_, corpus_.path(),
+               new_);
 }
 
 } // namespace uopscope

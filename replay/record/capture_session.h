@@ -21,11 +21,11 @@ public:
   static std::string pathFromEnvironment();
 
 private:
-  void keep(const Compilation& c);
+  bool keep(const Compilation& c);
   Corpus corpus_;
   CaptureObserver observer_;
   std::string failure_;
-  size_t kept_ = 0;
+  size_t seen_ = 0, new_ = 0;
   bool finished_ = false;
 };
 

@@ -148,14 +148,15 @@ int64_t Corpus::word(const std::string& text) {
   return it->second;
 }
 
-void Corpus::add(const Compilation& c) {
+bool Corpus::add(const Compilation& c) {
   uint64_t input = c.inputHash();
   if (inFile_.contains(input) || addedUses_.contains(input)) {
     ++addedUses_[input];
-    return;
+    return false;
   }
   addedUses_[input] = 0;
   append(c, 0, 1);
+  return true;
 }
 
 void Corpus::confirm(const CorpusEntry& entry, int64_t compileNs) {

@@ -20,7 +20,8 @@ namespace uopscope {
 
 constexpr int64_t kCorpusApplicationId = 0x554f5043; ///< "UOPC"
 /// 2: packed blocks. 3: their columns are packed by LZMA. 4: stories follow the walks of their passes.
-constexpr int64_t kCorpusVersion = 4;
+/// 5: the graph of a schedule says which of its values tensors hold.
+constexpr int64_t kCorpusVersion = 5;
 
 /// Where a text lies.
 struct BlockPlace {
@@ -65,8 +66,8 @@ public:
   void confirm(const CorpusEntry& entry, int64_t compileNs);
   /// This build makes a different result from the same input.
   void replace(const CorpusEntry& entry, const Compilation& c);
-  /// Keeps a compilation. One with a known input only counts as one more use of it.
-  void add(const Compilation& c);
+  /// Keeps a compilation. One with a known input only counts as one more use of it; the answer is then false.
+  bool add(const Compilation& c);
   void addCounts(const RuleCounts& counts);
   void setMeta(const std::string& key, const std::string& value);
   void flush();

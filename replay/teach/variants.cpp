@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/codegen/kernel_passes.h"
 #include "engine/rules/user_rules.h"
-#include "engine/tensor/known_rules.h"
 #include "engine/uop/uop.h"
 #include "replay/compare/divergence.h"
 #include "replay/compare/kernel_run.h"
@@ -225,21 +224,7 @@ Variant variantWithout(const std::string& rules) {
   Variant v{.name = "without " + rules, .without = parts(rules, ',')};
   if (v.without.empty())
     throw Error(ErrorKind::Value, "--without: give the name of a rule, or several with commas");
-  for (const std::string& name : v.without) {
-    const std::string stem = name.substr(0, name.find('-'));
-    std::vector<std::string> near;
-    bool known = false;
-    for (const RuleDef* def : knownRules()) {
-      const std::string_view other = def->name;
-      known |= other == name;
-      if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
-    }
-    if (!known)
-      throw Error(ErrorKind::Key,
-                  fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
-                              name,
-                              near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
-  }
+  requireRules(v.without);
   return v;
 }
 

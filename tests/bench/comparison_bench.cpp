@@ -57,7 +57,7 @@ std::string corpusWithout(const std::vector<std::string>& rules, const char* nam
       return gate_.onRewrite(e) == Control::Skip ? Control::Skip : CaptureObserver::onRewrite(e);
     }
     Observer& gate_;
-  } capture([&](const Compilation& c) { corpus.add(c); }, gate);
+  } capture([&](const Compilation& c) { return corpus.add(c); }, gate);
   ObserverScope observed(&capture);
   for (int i = 0; i < kKernels; ++i) {
     Pool pool;

@@ -79,7 +79,10 @@ inline Compilation compileAs(const Commit& commit, const Compilation& input, Rul
       return CaptureObserver::onRewrite(e);
     }
     Observer* gate = nullptr;
-  } observer([&](Compilation c) { made = std::move(c); });
+  } observer([&](Compilation c) {
+    made = std::move(c);
+    return true;
+  });
   observer.gate = gate;
   {
     ObserverScope observed(&observer);

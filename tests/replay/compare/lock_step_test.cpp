@@ -103,7 +103,10 @@ TEST_CASE("a compilation told as a trace holds its passes, rewrites, results and
 TEST_CASE("rewrites on the way down are told as such") {
   Compilation made;
   {
-    CaptureObserver capture([&](Compilation c) { made = std::move(c); });
+    CaptureObserver capture([&](Compilation c) {
+      made = std::move(c);
+      return true;
+    });
     ObserverScope observed(&capture);
     Pool pool;
     PoolScope scope(pool);

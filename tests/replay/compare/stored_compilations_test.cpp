@@ -46,7 +46,7 @@ struct Both {
   Both() {
     Recorder recorder({.path = trace.path, .tier = Tier::Full});
     Corpus out = Corpus::create(corpus.path());
-    CaptureObserver capture([&](Compilation c) { out.add(c); });
+    CaptureObserver capture([&](Compilation c) { return out.add(c); });
     Tee tee(&recorder, &capture);
     {
       ObserverScope scope(&tee);

@@ -24,7 +24,10 @@ using namespace uopscope::test;
 namespace {
 std::vector<Compilation> compiled() {
   std::vector<Compilation> all;
-  CaptureObserver observer([&](Compilation c) { all.push_back(std::move(c)); });
+  CaptureObserver observer([&](Compilation c) {
+    all.push_back(std::move(c));
+    return true;
+  });
   ObserverScope scope(&observer);
   clearKernelCache();
   clearScheduleCache();
