@@ -10,6 +10,7 @@
 namespace uopscope {
 
 namespace {
+constexpr size_t kMostWaiting = 32; ///< a read of memory takes as long as some ten nodes
 constexpr uint64_t kSeed = 0x243F6A8885A308D3ull, kOtherFactor = 0xD6E8FEB86659FD93ull;
 } // namespace
 
@@ -28,13 +29,20 @@ uint32_t& NodeInterner::PoolIds::at(uint32_t id) {
 
 uint32_t& NodeInterner::known(const Node* node) {
   if (uint32_t serial = node->pool->serial(); !lastPool_ || serial != lastSerial_) {
+    beginEpoch();
     lastSerial_ = serial;
     lastPool_ = &pools_[lastSerial_];
   }
   return lastPool_->at(node->id);
 }
 
+void NodeInterner::beginEpoch() {
+  putWaiting();
+  epochFirst_ = blocks_.count() + 1;
+}
+
 void NodeInterner::forget(uint32_t poolSerial) {
+  beginEpoch();
   pools_.erase(poolSerial);
   lastPool_ = nullptr;
   std::erase_if(watched_, [&](const Node* node) { return node->pool->serial() == poolSerial; });
@@ -70,13 +78,22 @@ uint32_t NodeInterner::internOne(const Node* node) {
   uint32_t kind = kindId(node);
   uint64_t high = mixHash(kSeed, kind), low = mixHash(~kSeed, kind, kOtherFactor);
   sources_.clear();
+  bool isNew = false;
   for (UOp s : UOp(node).src()) {
     uint32_t id = known(s.node());
+    isNew |= id >= epochFirst_;
     sources_.push_back(id);
     high = mixHash(high, id);
     low = mixHash(low, id, kOtherFactor);
   }
   auto low32 = static_cast<uint32_t>(low >> 16);
+  if (isNew) {
+    const uint32_t id = blocks_.add(kind, sources_);
+    __builtin_prefetch(&slots_[high & (slots_.size() - 1)], 1);
+    waiting_.push_back({high, low32, id});
+    if (waiting_.size() >= kMostWaiting) putWaiting();
+    return id;
+  }
   auto find = [&](const std::vector<Slot>& slots) -> uint32_t {
     size_t mask = slots.size() - 1;
     for (size_t at = high & mask; slots[at].id; at = (at + 1) & mask)
@@ -91,6 +108,11 @@ uint32_t NodeInterner::internOne(const Node* node) {
   uint32_t id = blocks_.add(kind, sources_);
   put({high, low32, id});
   return id;
+}
+
+void NodeInterner::putWaiting() {
+  for (const Slot& slot : waiting_) put(slot);
+  waiting_.clear();
 }
 
 void NodeInterner::put(const Slot& slot) {

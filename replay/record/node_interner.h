@@ -29,6 +29,8 @@ public:
   bool hasMet() const { return !met_.empty(); }
   /// The nodes of the pool are about to be freed; its node ids mean nothing from here on.
   void forget(uint32_t poolSerial);
+  /// From here on a node with a source that is known already may be known itself (see epochFirst_).
+  void beginEpoch();
   uint32_t count() const { return blocks_.count(); }
   /// Writes the nodes not yet in the file; needed before a commit.
   void flush() { blocks_.flush(); }
@@ -51,6 +53,7 @@ private:
   uint32_t dtypeId(DType dtype);
   uint32_t kindId(const Node* node);
   void put(const Slot& slot);
+  void putWaiting();
 
   NodeBlockWriter blocks_;
   Statement insertKind_, insertArg_, insertDtype_;
@@ -60,6 +63,11 @@ private:
   static constexpr size_t kMostSlots = 1 << 21; ///< 32 MB a generation; there are two
   std::vector<Slot> slots_, older_;             ///< older_: the generation before, empty at first
   size_t used_ = 0;                             ///< used entries of slots_
+  /// The first id of the current epoch, in which all nodes are of one pool and none was freed. A pool has no node twice,
+  /// so a node with a source of this epoch is new: it is not looked for.
+  uint32_t epochFirst_ = 0;
+  std::vector<Slot>
+      waiting_; ///< new nodes of this epoch whose place in the table is still on its way to the cache
   struct ArgKey {
     uint64_t bits;
     ArgKind kind;

@@ -31,7 +31,7 @@ std::string listOf(std::string_view parts) {
 /// The pairs of lines and instructions in order of instructions, as runs of equal differences to the pair before, the first
 /// one to line 0 and instruction -1: groups of {difference of lines * 4 + that of instructions, repetitions, rest}.
 std::vector<uint8_t> packedLines(std::vector<TextLine> lines) {
-  auto key = [](TextLine l) { return std::pair(l.instruction, l.line); };
+  auto key = [](TextLine l) { return uint64_t{l.instruction} << 32 | l.line; };
   std::erase_if(lines, [](TextLine l) { return l.line < 1; });
   std::ranges::sort(lines, {}, key);
   lines.erase(std::ranges::unique(lines, {}, key).begin(), lines.end());

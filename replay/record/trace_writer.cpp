@@ -194,7 +194,10 @@ void TraceWriter::consume(Event& e) {
   }
   beginTransaction();
   switch (e.kind) {
-  case EventKind::ScopeBegin: scopeBegin(e); break;
+  case EventKind::ScopeBegin:
+    nodes_->beginEpoch(); // nodes of a tensor may have been freed and made again since
+    scopeBegin(e);
+    break;
   case EventKind::ScopeEnd: scopeEnd(e.ns); break;
   case EventKind::PassBegin: passBegin(e); break;
   case EventKind::PassEnd: passEnd(e); break;
