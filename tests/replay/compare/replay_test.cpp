@@ -88,6 +88,22 @@ TEST_CASE("a replay by the same build tells the same story, with any number of w
   }
 }
 
+TEST_CASE("a line of held nodes is checked as nodes are") {
+  Pool pool;
+  PoolScope scope(pool);
+  const std::string graph =
+      graphToText(UOp::constant(dtypes::int32, int64_t{3}) + UOp::constant(dtypes::int32, int64_t{4}));
+  std::vector<UOp> held;
+  graphFromText(graph + heldLine("[0,2]"), &held);
+  CHECK(held.size() == 2);
+  CHECK(graphFromText(graph + "held\t\n").is(Op::ADD));
+  for (const char* damaged :
+       {"held\t3", "held\t99999999999999999999999", "held\tx", "held\t-1", "held\t1\t7"})
+    CHECK_THROWS_WITH_AS(graphFromText(graph + damaged), doctest::Contains("line 4 of a stored graph"),
+                         Error);
+  CHECK_THROWS_AS(graphFromText("held\t0"), Error);
+}
+
 TEST_CASE("a value that a tensor holds is stored as it is, in a replay too") {
   const std::string path = temporary("-held.uopcorpus"), result = temporary("-held-result.uopcorpus");
   {
