@@ -23,9 +23,6 @@ bool isDone(UOp after, UOp effect) {
 using Verdict = ValueCheck::Verdict;
 constexpr size_t kComparedValues = 24;
 
-[[noreturn]] void cannot(const std::string& why) {
-  throw Error(ErrorKind::Unsupported, why);
-}
 bool isRegister(UOp store) {
   const UOp base = memoryBase(store.src(0));
   return base && base.in(OpSet{Op::DEFINE_REG, Op::DEFINE_LOCAL});
@@ -120,8 +117,8 @@ void GraphComparison::leavesOf(UOp u, VariableList& loops, std::vector<Leaf>& ou
     break;
   case Op::KERNEL: leavesOf(ctx_.launchedWith(u), loops, out, true); break;
   case Op::ENDIF: break; // its stores are leaves of the kernel themselves
-  case Op::LINEAR: cannot("a linear program is compared as a kernel");
-  default: cannot(fmt::format("{} is not evaluated", opName(u.op())));
+  case Op::LINEAR: cannotEvaluate("a linear program is compared as a kernel");
+  default: cannotEvaluate(fmt::format("{} is not evaluated", opName(u.op())));
   }
   loops.resize(outer);
 }
@@ -135,7 +132,7 @@ ValueCheck GraphComparison::compareEffects(UOp before, UOp after) {
           return compareOutputs(before, after);
   if (before.is(Op::KERNEL) && after.is(Op::KERNEL)) {
     if (before.srcCount() != after.srcCount() || before.src(0) != after.src(0))
-      cannot("a kernel became a different kernel");
+      cannotEvaluate("a kernel became a different kernel");
     for (size_t k = 1; k < before.srcCount(); ++k)
       if (ValueCheck c = compareMemory(before.src(k), after.src(k)); c.verdict != Verdict::Same) return c;
     return same(1);
@@ -209,7 +206,7 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
     const UOp value = stored.is(Op::BUFFERIZE) ? stored.src(0) : stored;
     if (!stored.is(Op::BUFFERIZE)) {
       if (stored.is(Op::AFTER)) continue; // a kernel given by hand is not computed here
-      cannot("an output that is not stored");
+      cannotEvaluate("an output that is not stored");
     }
     const ValueCheck c = compareTensors(value, stored);
     if (c.verdict != Verdict::Same) return c;
@@ -225,7 +222,7 @@ ValueCheck GraphComparison::compareOutputs(UOp before, UOp after) {
 ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
   if (before == after) return same(1);
   const UOp from = memoryBase(before), to = memoryBase(after);
-  if (!from || !to) cannot("a node that is no memory");
+  if (!from || !to) cannotEvaluate("a node that is no memory");
   GraphValues names(ctx_);
   if (names.memoryKey(before) != names.memoryKey(after)) return differs("", "one buffer", "another buffer");
   const uint64_t key = names.memoryKey(before);
@@ -267,7 +264,7 @@ ValueCheck GraphComparison::compareMemory(UOp before, UOp after) {
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
   };
-  if (loopsOf(before) != loopsOf(after)) cannot("memory that belongs to other loops");
+  if (loopsOf(before) != loopsOf(after)) cannotEvaluate("memory that belongs to other loops");
   VariableList open;
   for (const auto* side : {&left, &right})
     for (const Leaf& l : *side)
@@ -454,7 +451,8 @@ ValueCheck GraphComparison::comparePointwise(const std::vector<Leaf>& left, cons
                   if (inOrder) {
                     auto runAll = [&](GraphValues& v, const std::vector<Leaf>& leaves) {
                       for (const Leaf& l : leaves) {
-                        if (l.token) cannot("an effect that is taken as it is among stores to registers");
+                        if (l.token)
+                          cannotEvaluate("an effect that is taken as it is among stores to registers");
                         VariableList rest;
                         for (const Variable& x : l.loops)
                           if (!hasKey(common, x.key)) rest.push_back(x);

@@ -17,10 +17,6 @@ namespace {
 constexpr int64_t kMostResults = 20'000;
 constexpr size_t kMostCandidates = 24;
 
-[[noreturn]] void cannot(const std::string& why) {
-  throw Error(ErrorKind::Unsupported, why);
-}
-
 /// Derivative of the operation by operand k, in double; none at a corner.
 std::optional<double> slope(Op op, std::vector<ConstValue> x, size_t k) {
   const double at = x[k].asDouble(), h = 1e-5 * std::max(1.0, std::abs(at));
@@ -93,7 +89,7 @@ std::optional<double> expected(GraphValues& v, UOp u, UOp given, size_t k, const
   if (u.is(Op::WHERE)) return k == 0 ? 0.0 : (element(u.src(0), at).i != 0) == (k == 1) ? g : 0.0;
   if (u.in(OpSet{Op::CAST, Op::CONTIGUOUS, Op::CONTIGUOUS_BACKWARD, Op::COPY})) return g;
   if (!u.in(group::kAlu) || !u.dtype().isFloat())
-    cannot("a gradient of an operation without a known derivative");
+    cannotEvaluate("a gradient of an operation without a known derivative");
   std::vector<ConstValue> x;
   for (const UOp s : u.src()) x.push_back(element(s, at));
   const auto by = slope(u.op(), x, k);
@@ -131,13 +127,14 @@ std::optional<double> along(GraphValues& v, UOp u, const std::vector<UOp>& tange
       ++times;
       sum += tangent(0, from) * (how == Op::MUL && x != 0 ? whole / x : 1);
     });
-    if (how != Op::MUL && how != Op::MAX) cannot("a tangent of a reduction without a known derivative");
+    if (how != Op::MUL && how != Op::MAX)
+      cannotEvaluate("a tangent of a reduction without a known derivative");
     return corner ? std::nullopt : std::optional(how == Op::MAX ? sum / times : sum);
   }
   if (u.is(Op::WHERE)) return tangent(element(u.src(0), at).i != 0 ? 1 : 2, at);
   if (u.is(Op::CAST)) return tangent(0, at);
   if (!u.in(group::kAlu) || !u.dtype().isFloat())
-    cannot("a tangent of an operation without a known derivative");
+    cannotEvaluate("a tangent of an operation without a known derivative");
   std::vector<ConstValue> x;
   for (const UOp s : u.src()) x.push_back(element(s, at));
   double sum = 0;
@@ -204,7 +201,7 @@ ValueCheck GraphComparison::compareGradient(UOp before, UOp after) {
     const bool none =
         std::all_of(after.src().begin(), after.src().end(), [](UOp s) { return s.dtype().isVoid(); });
     if (!none || (before.dtype().isFloat() && !before.in(group::kComparison)))
-      cannot("the gradient it was given is not in the result");
+      cannotEvaluate("the gradient it was given is not in the result");
     return same(1);
   }
   // Different gradients are made of the one that was given; a single one may be that itself.

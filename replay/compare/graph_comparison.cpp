@@ -14,10 +14,6 @@ namespace {
 
 using Verdict = ValueCheck::Verdict;
 
-[[noreturn]] void cannot(const std::string& why) {
-  throw Error(ErrorKind::Unsupported, why);
-}
-
 VariableList joined(const VariableList& a, const VariableList& b) {
   VariableList out = a;
   for (const Variable& v : b)
@@ -126,7 +122,7 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
                        std::none_of(after.src().begin(), after.src().end(),
                                     [](UOp s) { return s.in(OpSet{Op::STORE, Op::END}); });
     if (parts && left != Form::Effect && before.hasShape()) return compareGradient(before, after);
-    if (left != right) cannot(fmt::format("{} has no value", opName(before.op())));
+    if (left != right) cannotEvaluate(fmt::format("{} has no value", opName(before.op())));
     return compareEffects(before, after);
   }
   if (const auto at = pass_.indices.find(before);
@@ -137,9 +133,9 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
   if (left == Form::Address && right == Form::Address) return compareAddresses(before, after);
   if (before.is(Op::RANGE) && !after.isConst() && !isSameLoop(before, after))
     return compareLoops(before, after);
-  if (left == Form::Address || right == Form::Address) cannot("an address is no value");
+  if (left == Form::Address || right == Form::Address) cannotEvaluate("an address is no value");
   if (isTensor(before) && isTensor(after)) return compareTensors(before, after);
-  if (isTensor(before) != isTensor(after)) cannot("a tensor became the value of a loop");
+  if (isTensor(before) != isTensor(after)) cannotEvaluate("a tensor became the value of a loop");
   return compareValues(before, after);
 }
 
@@ -213,7 +209,7 @@ bool GraphComparison::lanesAlike(const Lanes& a, const Lanes& b, ValueCheck& out
 ValueCheck GraphComparison::compareValues(UOp before, UOp after) {
   const DType x = before.dtype().scalar(), y = after.dtype().scalar();
   const bool comparable = x == y || (x.isFloat() && y.isFloat()) || (x.isInt() && y.isInt());
-  if (!comparable) cannot(fmt::format("{} became {}", x.name(), y.name()));
+  if (!comparable) cannotEvaluate(fmt::format("{} became {}", x.name(), y.name()));
   return sample(before, after, joined(ctx_.variables.of(before), ctx_.variables.of(after)),
                 [&](GraphValues& a, GraphValues& b, uint64_t, ValueCheck& out) {
                   const Lanes left = a.value(before); // first: it decides the types of memory
@@ -255,7 +251,7 @@ ValueCheck GraphComparison::compareRanged(UOp before, UOp after, const std::vect
       if (v.isInvalid()) return true; // the element is not read there
       index.push_back(v.i);
     }
-    if (index.size() != shape.size()) cannot("a tensor of another rank");
+    if (index.size() != shape.size()) cannotEvaluate("a tensor of another rank");
     for (size_t k = 0; k < index.size(); ++k)
       if (index[k] < 0 || index[k] >= shape[k]) return true;
     b.setAtHand(&pass_.indices);
@@ -280,7 +276,7 @@ ValueCheck GraphComparison::compareStored(UOp bufferize, UOp after) {
                   }
                   if (value.is(Op::ASSIGN)) { // it is stored at the place of its target
                     const auto to = a.pointers(value.src(0));
-                    if (to.size() != 1) cannot("an assignment to several elements at once");
+                    if (to.size() != 1) cannotEvaluate("an assignment to several elements at once");
                     if (!to[0].valid) return true;
                     flat = to[0].index;
                   }
@@ -342,7 +338,7 @@ ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
   std::erase_if(outer, [&](const Variable& v) { return v.key == ctx_.variables.keyOfRange(range); });
   for (const Variable& v : ctx_.variables.of(after))
     if (!hasKey(outer, v.key)) loops.push_back(v);
-  if (loops.empty()) cannot("a loop became a value");
+  if (loops.empty()) cannotEvaluate("a loop became a value");
   const AxisType type =
       range.arg().kind() == ArgKind::Range ? range.arg().as<RangeArg>().type : AxisType::Loop;
   const bool mayRepeat =
@@ -359,7 +355,7 @@ ValueCheck GraphComparison::compareLoops(UOp range, UOp after) {
         ++times[static_cast<size_t>(i)];
     });
     if (beyond && std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }))
-      cannot("a loop was padded, and which of its iterations count is told elsewhere");
+      cannotEvaluate("a loop was padded, and which of its iterations count is told elsewhere");
     for (size_t i = 0; i < times.size(); ++i)
       if (times[i] < 1 || (times[i] > 1 && !mayRepeat) || beyond) {
         out.before = fmt::format("iteration {} once", i);

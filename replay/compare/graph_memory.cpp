@@ -12,11 +12,6 @@
 namespace uopscope {
 namespace {
 
-constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
-
-[[noreturn]] void cannot(const std::string& why) {
-  throw Error(ErrorKind::Unsupported, why);
-}
 constexpr int64_t kLoopsOfKernel = 4096;              // more than a kernel has
 constexpr int64_t kCopyLoop = (int64_t{1} << 19) - 1; // no range of a graph has this number
 
@@ -31,7 +26,7 @@ UOp copyOf(UOp source) {
 
 ConstValue readAs(const ConstValue& v, DType from, DType to) {
   if (v.isInvalid() || from.kind() == to.kind()) return v;
-  if (from.itemsize() != to.itemsize()) cannot("memory is read in pieces of another size");
+  if (from.itemsize() != to.itemsize()) cannotEvaluate("memory is read in pieces of another size");
   return evalAlu(Op::BITCAST, to, from, {v});
 }
 
@@ -60,121 +55,9 @@ UOp ValueContext::launchedWith(UOp kernel) {
 
 uint64_t GraphValues::memoryKey(UOp memory) {
   UOp base = memoryBase(memory);
-  if (!base) cannot(fmt::format("{} is no memory", opName(memory.op())));
+  if (!base) cannotEvaluate(fmt::format("{} is no memory", opName(memory.op())));
   if (base.in(group::kDefines)) return mixHash(static_cast<uint64_t>(base.op()), base.arg().hash());
   return mixHash(0xB0F, base.slot());
-}
-
-std::vector<Pointer> GraphValues::pointers(UOp u) {
-  switch (u.op()) {
-  case Op::INDEX: return indexPointers(u);
-  case Op::CAST:
-  case Op::BITCAST: {
-    auto out = pointers(u.src(0));
-    if (u.dtype().scalar() != u.src(0).dtype().scalar()) cannot("memory is read as another type");
-    if (out.size() == 1 || u.dtype().isPtr())
-      for (Pointer& p : out) p.width = u.dtype().isPtr() ? u.dtype().base().count() : p.width;
-    return out;
-  }
-  case Op::VECTORIZE:
-  case Op::PTRCAT:
-  case Op::CAT: {
-    std::vector<Pointer> out;
-    for (const UOp s : u.src())
-      for (const Pointer& p : pointers(s)) out.push_back(p);
-    return out;
-  }
-  case Op::GEP: {
-    const auto from = pointers(u.src(0));
-    std::vector<Pointer> out;
-    for (const int64_t i : u.arg().ints()) {
-      if (i < 0 || static_cast<size_t>(i) >= from.size()) cannot("an address that is not there");
-      out.push_back(from[static_cast<size_t>(i)]);
-    }
-    return out;
-  }
-  case Op::UNROLL: {
-    const auto wide = pointers(u.src(0));
-    size_t at = 0, total = 1;
-    for (const auto& [id, size] : laneAxes(u)) {
-      const auto k = get(ctx_.variables.keyOfAxis(id));
-      if (!k) cannot("an axis of UNROLL outside of its loop");
-      at = at * static_cast<size_t>(size) + static_cast<size_t>(*k);
-      total *= static_cast<size_t>(size);
-    }
-    const size_t width = std::max<size_t>(1, wide.size() / std::max<size_t>(1, total));
-    if (wide.size() < (at + 1) * width) cannot("an UNROLL of another number of addresses");
-    return {wide.begin() + static_cast<std::ptrdiff_t>(at * width),
-            wide.begin() + static_cast<std::ptrdiff_t>((at + 1) * width)};
-  }
-  case Op::AFTER:
-    if (u.src(0).is(Op::INDEX) || u.src(0).is(Op::CAST)) {
-      for (const UOp s : u.src().subspan(1))
-        if (s.dtype().isVoid()) ensureRan(s);
-      return pointers(u.src(0));
-    }
-    return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
-  case Op::LOAD: // a store through a loaded address
-    return pointers(u.src(0));
-  default:
-    if (u.in(group::kDefines | kScheduleMemory))
-      return {Pointer{u, 0, true, std::max(1, u.dtype().base().count())}};
-    cannot(fmt::format("{} is no address", opName(u.op())));
-  }
-}
-
-std::vector<Pointer> GraphValues::indexPointers(UOp u) {
-  UOp memory = u.src(0);
-  Lanes at, gate;
-  size_t indices = u.srcCount() - 1;
-  if (indices > 1 && u.src(indices).dtype().isBool()) gate = value(u.src(indices--));
-  if (indices == 0) {
-    at.push_back(ConstValue::ofInt(0));
-  } else if (indices == 1 && !memory.in(group::kMovement)) {
-    at = value(u.src(1));
-  } else if (memory.in(group::kMovement)) {
-    TensorIndex index;
-    bool valid = true;
-    for (size_t k = 0; k < indices; ++k) {
-      const ConstValue v = value(u.src(k + 1)).front();
-      valid = valid && !v.isInvalid();
-      index.push_back(v.i);
-    }
-    for (; valid && memory.in(group::kMovement); memory = memory.src(0))
-      valid = throughMovement(memory, index);
-    if (valid && index.size() != 1) cannot("memory is read by several indices, and its layout is not known");
-    while (memory.in(group::kMovement)) memory = memory.src(0);
-    at.push_back(valid ? ConstValue::ofInt(index[0]) : ConstValue::invalid());
-  } else {
-    TensorIndex layout;
-    if (const auto it = ctx_.layouts.find(memory); it != ctx_.layouts.end())
-      layout = it->second;
-    else
-      cannot("memory is read by several indices, and its layout is not known");
-    if (layout.size() != indices) cannot("memory is read by another number of indices");
-    int64_t flat = 0;
-    bool valid = true;
-    for (size_t k = 0; k < indices; ++k) {
-      const ConstValue v = value(u.src(k + 1)).front();
-      valid = valid && !v.isInvalid();
-      flat = flat * layout[k] + v.i;
-    }
-    at.push_back(valid ? ConstValue::ofInt(flat) : ConstValue::invalid());
-  }
-  const auto lanes = static_cast<size_t>(u.dtype().isPtr() ? u.dtype().vcount() : u.dtype().count());
-  const bool consecutive = !u.dtype().isPtr() && at.size() == 1 && lanes > 1;
-  std::vector<Pointer> out;
-  std::vector<Pointer> bases;
-  if (memory.is(Op::VECTORIZE)) bases = pointers(memory);
-  for (size_t l = 0; l < std::max({at.size(), gate.size(), bases.size()}); ++l) {
-    const ConstValue& i = at[l % at.size()];
-    const bool open = gate.empty() || gate[l % gate.size()].i != 0;
-    const UOp base = bases.empty() ? memory : bases[l % bases.size()].memory;
-    out.push_back({base, i.i, open && !i.isInvalid(), consecutive ? static_cast<int>(lanes) : 1});
-  }
-  if (u.dtype().isPtr() && u.dtype().base().count() > 1)
-    for (Pointer& p : out) p.width = u.dtype().base().count();
-  return out;
 }
 
 Lanes GraphValues::computeLoad(UOp u) {
@@ -194,14 +77,15 @@ Lanes GraphValues::computeLoad(UOp u) {
       else
         out.push_back(instead.empty() ? convertConst(type, ConstValue::ofInt(0))
                                       : instead[out.size() % instead.size()]);
-  if (out.size() != lanes) cannot(fmt::format("a LOAD of {} lanes from {} addresses", lanes, out.size()));
+  if (out.size() != lanes)
+    cannotEvaluate(fmt::format("a LOAD of {} lanes from {} addresses", lanes, out.size()));
   return out;
 }
 
 /// Reads an element of a tensor or of memory in graphs that do not yet distinguish LOADs from addresses.
 Lanes GraphValues::computeIndex(UOp u) {
   const UOp from = u.src(0);
-  if (u.dtype().isPtr()) cannot("an address is no value");
+  if (u.dtype().isPtr()) cannotEvaluate("an address is no value");
   const bool isMemory = from.in(group::kDefines | kScheduleMemory | OpSet{Op::AFTER}) || from.dtype().isPtr();
   if (!isMemory || (from.in(kScheduleMemory) && ctx_.opaque.contains(from.slot()))) {
     TensorIndex at;
@@ -224,13 +108,14 @@ Lanes GraphValues::computeIndex(UOp u) {
 }
 
 Lanes GraphValues::computeBuffer(UOp u) {
-  if (!hasIndex_) cannot("a tensor has no single value");
+  if (!hasIndex_) cannotEvaluate("a tensor has no single value");
   int64_t flat = 0;
   if (index_.size() == 1) {
     flat = index_[0];
   } else {
     const auto it = ctx_.layouts.find(u);
-    if (it == ctx_.layouts.end() || it->second.size() != index_.size()) cannot("a buffer of another rank");
+    if (it == ctx_.layouts.end() || it->second.size() != index_.size())
+      cannotEvaluate("a buffer of another rank");
     for (size_t k = 0; k < index_.size(); ++k) flat = flat * it->second[k] + index_[k];
   }
   return {read(u, flat, u.dtype().scalar())};
@@ -259,7 +144,7 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   if (ctx_.opaque.contains(after.slot()))
     return unknownAt(mixHash(mixHash(0xAF7E, after.slot()), environment(after)), address, type);
   const UOp base = memoryBase(after);
-  if (!base) cannot("AFTER of a node that is no memory");
+  if (!base) cannotEvaluate("AFTER of a node that is no memory");
   const uint64_t key = memoryKey(after);
   if (base.in(kScheduleMemory)) {
     for (size_t k = after.srcCount(); k-- > 1;) {
@@ -388,7 +273,7 @@ void GraphValues::ensureRan(UOp effect) {
 
 void GraphValues::run(UOp effect) {
   spend();
-  if (++depth_ > 3000) cannot("the graph is too deep");
+  if (++depth_ > 3000) cannotEvaluate("the graph is too deep");
   ++deep_;
   switch (effect.op()) {
   case Op::STORE: runStore(effect); break;
@@ -418,7 +303,7 @@ void GraphValues::run(UOp effect) {
       if (s.dtype().isVoid() || s.is(Op::AFTER)) run(s);
     break;
   case Op::ENDIF: break; // the gate of the store itself says where it runs
-  default: cannot(fmt::format("{} is not run", opName(effect.op())));
+  default: cannotEvaluate(fmt::format("{} is not run", opName(effect.op())));
   }
   --depth_;
   --deep_;
@@ -492,7 +377,7 @@ void GraphValues::collectWrites(UOp effect, uint64_t memory, WriteMap& out) {
           }
       });
     } else {
-      cannot(fmt::format("{} writes memory that is read", opName(u.op())));
+      cannotEvaluate(fmt::format("{} writes memory that is read", opName(u.op())));
     }
   };
   walk(effect);

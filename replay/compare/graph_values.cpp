@@ -1,5 +1,6 @@
 // Evaluates values. Results are kept by node and by the values of the variables it depends on, so a loop
-// computes its invariant parts once. graph_memory.cpp handles memory.
+// computes its invariant parts once. graph_memory.cpp handles memory,
+// graph_addresses.cpp its addresses, graph_movement.cpp the elements of tensors.
 #include "replay/compare/graph_values.h"
 
 #include "engine/base/error.h"
@@ -38,11 +39,12 @@ int coarseness(DType type) {
   default: return 0;
   }
 }
-[[noreturn]] void cannot(const std::string& why) {
-  throw Error(ErrorKind::Unsupported, why);
-}
 
 } // namespace
+
+void cannotEvaluate(const std::string& why) {
+  throw Error(ErrorKind::Unsupported, why);
+}
 
 uint64_t hashOf(const ConstValue& v) {
   const uint64_t bits = v.kind == ConstValue::Kind::Float ? std::bit_cast<uint64_t>(v.f == 0 ? 0.0 : v.f)
@@ -126,7 +128,7 @@ void GraphValues::recover() {
 
 void GraphValues::spend(int64_t n) {
   constexpr int64_t kBetweenQuestions = 1024;
-  if (ctx_.stop && ctx_.budget % kBetweenQuestions == 0 && ctx_.stop()) cannot("stopped");
+  if (ctx_.stop && ctx_.budget % kBetweenQuestions == 0 && ctx_.stop()) cannotEvaluate("stopped");
   if ((ctx_.budget -= n) < 0) throw Error(ErrorKind::Index, "it is too large to be computed");
 }
 
@@ -158,10 +160,10 @@ Lanes GraphValues::value(UOp u) {
   if (ctx_.contents && deep_ > 0) key = mixHash(key, 1);
   if (const Lanes* known = memo_.find(key)) return *known;
   spend();
-  if (++depth_ > kDeepest) cannot("the graph is too deep");
+  if (++depth_ > kDeepest) cannotEvaluate("the graph is too deep");
   Lanes out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
   --depth_;
-  if (out.empty()) cannot("a vector without lanes");
+  if (out.empty()) cannotEvaluate("a vector without lanes");
   if (u.dtype().isFloat()) ctx_.coarsest = std::max(ctx_.coarsest, coarseness(u.dtype()));
   memo_.put(key, out);
   return out;
@@ -193,7 +195,7 @@ Lanes GraphValues::compute(UOp u) {
   const size_t lanes = lanesOf(u);
   if (u.in(group::kElementwise) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
     if (u.is(Op::BITCAST) && u.dtype().scalar().itemsize() != u.src(0).dtype().scalar().itemsize())
-      cannot("BITCAST to a type of another size");
+      cannotEvaluate("BITCAST to a type of another size");
     std::vector<Lanes> from;
     for (const UOp s : u.src()) from.push_back(value(s));
     const DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
@@ -207,7 +209,7 @@ Lanes GraphValues::compute(UOp u) {
     return out;
   }
   if (u.in(group::kMovement)) {
-    if (!hasIndex_) cannot("a tensor has no single value");
+    if (!hasIndex_) cannotEvaluate("a tensor has no single value");
     TensorIndex at = index_;
     if (!throughMovement(u, at)) return Lanes(lanes, convertConst(u.dtype().scalar(), ConstValue::ofInt(0)));
     return valueAt(u.src(0), std::move(at));
@@ -227,7 +229,7 @@ Lanes GraphValues::compute(UOp u) {
                          : u.is(Op::SPECIAL) ? ctx_.variables.keyOfName("s" + u.arg().str())
                                              : ctx_.variables.keyOfName("v" + u.arg().as<VarArg>().name);
     const auto at = get(key);
-    if (!at) cannot(fmt::format("{} is used outside of its loop", opName(u.op())));
+    if (!at) cannotEvaluate(fmt::format("{} is used outside of its loop", opName(u.op())));
     return Lanes(lanes, convertConst(u.dtype().scalar(), ConstValue::ofInt(*at)));
   }
   case Op::BIND: return value(u.src(u.srcCount() - 1));
@@ -258,7 +260,7 @@ Lanes GraphValues::compute(UOp u) {
   case Op::INDEX: return computeIndex(u);
   case Op::ASSIGN: return value(u.src(1));
   case Op::BUFFERIZE:
-    if (!hasIndex_) cannot("a tensor has no single value");
+    if (!hasIndex_) cannotEvaluate("a tensor has no single value");
     return bufferizedAt(u, index_);
   case Op::BUFFER:
   case Op::BUFFER_VIEW: return computeBuffer(u);
@@ -280,7 +282,7 @@ Lanes GraphValues::computeLanes(UOp gep) {
   Lanes out;
   for (const int64_t i : gep.arg().ints()) {
     const auto lane = static_cast<size_t>(i);
-    if (i < 0 || lane >= count) cannot("a lane that is not there");
+    if (i < 0 || lane >= count) cannotEvaluate("a lane that is not there");
     out.push_back(madeOfLanes ? value(vector.src(lane)).front() : all[lane]);
   }
   return out;
@@ -288,9 +290,10 @@ Lanes GraphValues::computeLanes(UOp gep) {
 
 /// Text of a target, tensor cores and shards: an unknown function of the operands.
 Lanes GraphValues::uninterpreted(UOp u) {
-  if (u.dtype().isVoid() || u.dtype().isPtr()) cannot(fmt::format("{} has no value", opName(u.op())));
+  if (u.dtype().isVoid() || u.dtype().isPtr()) cannotEvaluate(fmt::format("{} has no value", opName(u.op())));
   if (ctx_.contents)
-    cannot(fmt::format("{} is an operation of a target, which is not interpreted here", opName(u.op())));
+    cannotEvaluate(
+        fmt::format("{} is an operation of a target, which is not interpreted here", opName(u.op())));
   ctx_.guessed = true;
   uint64_t hash = mixHash(mixHash(ctx_.seed, static_cast<uint64_t>(u.op())), u.arg().hash());
   for (const UOp s : u.src())
@@ -306,12 +309,12 @@ Lanes GraphValues::computeUnroll(UOp u) {
   size_t at = 0, total = 1;
   for (const auto& [id, size] : laneAxes(u)) {
     const auto k = get(ctx_.variables.keyOfAxis(id));
-    if (!k || *k >= size) cannot("an axis of UNROLL outside of its loop");
+    if (!k || *k >= size) cannotEvaluate("an axis of UNROLL outside of its loop");
     at = at * static_cast<size_t>(size) + static_cast<size_t>(*k);
     total *= static_cast<size_t>(size);
   }
   const size_t width = total ? wide.size() / total : 0;
-  if (!width || width * total != wide.size()) cannot("an UNROLL of another number of lanes");
+  if (!width || width * total != wide.size()) cannotEvaluate("an UNROLL of another number of lanes");
   return Lanes(wide.begin() + static_cast<std::ptrdiff_t>(at * width),
                wide.begin() + static_cast<std::ptrdiff_t>((at + 1) * width));
 }
@@ -382,12 +385,12 @@ Lanes GraphValues::computeReduce(UOp u) {
 }
 
 Lanes GraphValues::computeReduceAxis(UOp u) {
-  if (!hasIndex_) cannot("a tensor has no single value");
+  if (!hasIndex_) cannotEvaluate("a tensor has no single value");
   const auto& arg = u.arg().as<ReduceArg>();
   const TensorIndex shape = shapeOf(u.src(0));
-  if (shape.size() != index_.size()) cannot("a tensor of another rank");
+  if (shape.size() != index_.size()) cannotEvaluate("a tensor of another rank");
   for (const int64_t axis : arg.axes)
-    if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) cannot("an axis that is not there");
+    if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) cannotEvaluate("an axis that is not there");
   const DType type = u.dtype().scalar();
   Lanes sum(lanesOf(u), convertConst(type, identityElement(arg.op, type).constValue()));
   TensorIndex at = index_;
@@ -409,93 +412,6 @@ Lanes GraphValues::computeReduceAxis(UOp u) {
   level(0);
   if (std::isfinite(magnitude)) ctx_.roundoff = std::max(ctx_.roundoff, magnitude);
   return sum;
-}
-
-TensorIndex GraphValues::numbers(UOp shape) {
-  TensorIndex out;
-  for (const Sint& s : uopToShape(shape)) out.push_back(s.isInt() ? s.i() : value(s.uop()).front().i);
-  return out;
-}
-TensorIndex GraphValues::shapeOf(UOp tensor) {
-  TensorIndex out;
-  for (const Sint& s : tensor.shape()) out.push_back(s.isInt() ? s.i() : value(s.uop()).front().i);
-  return out;
-}
-
-bool GraphValues::throughMovement(UOp u, TensorIndex& at) {
-  if (!u.is(Op::RESHAPE) && at.size() != shapeOf(u.src(0)).size()) cannot("a tensor of another rank");
-  switch (u.op()) {
-  case Op::RESHAPE: {
-    const TensorIndex to = numbers(u.src(1)), from = shapeOf(u.src(0));
-    if (at.size() != to.size()) cannot("a tensor of another rank");
-    int64_t flat = 0;
-    for (size_t k = 0; k < to.size(); ++k) flat = flat * to[k] + at[k];
-    at.assign(from.size(), 0);
-    for (size_t k = from.size(); k-- > 0;) {
-      at[k] = from[k] ? flat % from[k] : 0;
-      flat = from[k] ? flat / from[k] : 0;
-    }
-    break;
-  }
-  case Op::EXPAND: {
-    const TensorIndex from = shapeOf(u.src(0));
-    for (size_t k = 0; k < at.size() && k < from.size(); ++k)
-      if (from[k] == 1) at[k] = 0;
-    break;
-  }
-  case Op::PERMUTE: {
-    const auto& order = u.arg().ints();
-    const TensorIndex result = at;
-    for (size_t k = 0; k < order.size() && k < result.size(); ++k) {
-      if (order[k] < 0 || static_cast<size_t>(order[k]) >= at.size()) cannot("an axis that is not there");
-      at[static_cast<size_t>(order[k])] = result[k];
-    }
-    break;
-  }
-  case Op::FLIP: {
-    const TensorIndex from = shapeOf(u.src(0));
-    for (size_t k = 0; k < std::min(at.size(), u.arg().ints().size()); ++k)
-      if (u.arg().ints()[k]) at[k] = from[k] - 1 - at[k];
-    break;
-  }
-  case Op::SHRINK: {
-    const TensorIndex first = numbers(u.src(1));
-    if (first.size() != at.size()) cannot("a tensor of another rank");
-    for (size_t k = 0; k < at.size(); ++k) at[k] += first[k];
-    break;
-  }
-  default: { // PAD
-    const TensorIndex before = numbers(u.src(1)), from = shapeOf(u.src(0));
-    if (before.size() != at.size()) cannot("a tensor of another rank");
-    for (size_t k = 0; k < at.size(); ++k) {
-      at[k] -= before[k];
-      if (at[k] < 0 || at[k] >= from[k]) return false;
-    }
-  }
-  }
-  return true;
-}
-
-Lanes GraphValues::bufferizedAt(UOp b, const TensorIndex& index) {
-  std::vector<std::pair<uint32_t, std::optional<int64_t>>> before;
-  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): `index` may refer to this->index
-  const TensorIndex at = index;
-  if (at.size() + 1 != b.srcCount()) cannot("a stored value of another rank");
-  for (size_t k = 0; k < at.size(); ++k)
-    if (const UOp r = b.src(k + 1); r.is(Op::RANGE)) {
-      const uint32_t key = ctx_.variables.keyOfRange(r);
-      before.emplace_back(key, get(key));
-      set(key, at[k]);
-    } else if (!r.isConst()) {
-      cannot("a value stored over an expression");
-    }
-  Lanes out = valueAt(b.src(0), at);
-  for (size_t k = before.size(); k-- > 0;)
-    if (before[k].second)
-      set(before[k].first, *before[k].second);
-    else
-      unset(before[k].first);
-  return out;
 }
 
 } // namespace uopscope

@@ -163,6 +163,12 @@ private:
 
 /// The buffer that an address, or an AFTER of a buffer, leads to; null for a value.
 UOp memoryBase(UOp u);
+/// Memory that the schedule knows; a kernel has parameters for it.
+constexpr OpSet kScheduleMemory{Op::BUFFER, Op::BUFFER_VIEW};
+
+/// Throws Error(Unsupported): the interpreter has no answer here, for this reason.
+[[noreturn]] void cannotEvaluate(const std::string& why);
+
 uint64_t hashOf(const ConstValue& v);
 /// A value of the type made from a hash; an integer lies within the bounds.
 ConstValue valueOfHash(DType type, uint64_t hash, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
