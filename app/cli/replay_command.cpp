@@ -63,7 +63,8 @@ void refuseSameFile(const std::string& input, const std::string& output) {
 ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o,
                        bool kept) {
   refuseSameFile(corpus, result);
-  StoredCompilations stored = openStored(corpus);
+  const StoredCompilations stored =
+      kept ? openStored(corpus) : StoredCompilations(corpus); // a report says it itself
   StopOnInterrupt stop;
   ReplaySummary s = replayCorpus(stored.path(), result, optionsOf(o));
   Corpus written = Corpus::append(result);
@@ -98,9 +99,13 @@ int openInWindow(const ReplayArguments& o, const std::string& before, const std:
 
 int report(const ReplayArguments& o, const std::string& before, const std::string& after) {
   if (o.open || !o.screenshot.empty()) return openInWindow(o, before, after);
-  StoredCompilations storedBefore = openStored(before), storedAfter = openStored(after);
+  const StoredCompilations storedBefore(before), storedAfter(after);
   Corpus a = Corpus::open(storedBefore.path()), b = Corpus::open(storedAfter.path());
   CorpusDiff d = compare(a, b, o);
+  for (const StoredCompilations* side :
+       {&storedBefore, &storedAfter}) // a trace warns by itself, its corpus does not
+    if (!side->warning().empty() && std::ranges::find(d.warnings, side->warning()) == d.warnings.end())
+      d.warnings.push_back(side->warning());
   if (o.runKernels) runChanges(d, a, b, o.timeout);
   ReportOptions r{.colour = useColour(),
                   .diffs = o.diffs,
@@ -120,6 +125,7 @@ int report(const ReplayArguments& o, const std::string& before, const std::strin
                   fmt::format("{}: the ending says the form: .html, .md, .json or .txt", o.output));
     std::ofstream out(o.output, std::ios::binary);
     if (!(out << text).flush()) throw Error(ErrorKind::File, fmt::format("{}: cannot be written", o.output));
+    for (const std::string& warning : d.warnings) fmt::print(stderr, "uopscope: {}\n", warning);
     fmt::print("{}\n", headline(d));
     for (const ChangeGroup& g : d.groups) fmt::print("  {:>6}  {}\n", g.changes.size(), g.cause);
   } else if (o.json) {

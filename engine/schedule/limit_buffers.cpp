@@ -73,7 +73,7 @@ const PatternMatcher& limitMatcher() {
 }
 
 UOp limitBuffers(UOp sink, ScheduleState& state) {
-  int64_t most = envInt("MAX_KERNEL_BUFFERS", 0);
+  const int64_t most = vars::maxKernelBuffers;
   if (most < 3) return sink;
   LimitContext ctx{state, static_cast<size_t>(most)};
   return graphRewrite(sink, limitMatcher(), {.name = "limit buffers", .ctx = ctx});

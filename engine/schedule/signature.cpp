@@ -43,7 +43,7 @@ Signature signatureOf(UOp sink) {
              static_cast<uint64_t>(vars::noMemoryPlanner.value()),
              static_cast<uint64_t>(vars::strictFloat.value()),
              static_cast<uint64_t>(vars::pcontig.value()),
-             static_cast<uint64_t>(envInt("MAX_KERNEL_BUFFERS", 0)),
+             static_cast<uint64_t>(vars::maxKernelBuffers.value()),
              userRulesVersion()};
   IdMap<uint32_t> position, uniqueNumber;
   struct Frame {

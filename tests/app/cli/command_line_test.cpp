@@ -219,8 +219,8 @@ TEST_CASE("tier stats keeps the source of a kernel, and says that it keeps no as
       all += (row.is_array() ? row[0] : row["kind"]).get<std::string>() + " ";
     return all;
   };
-  CHECK(kinds("full.uoptrace") == "asm ir launch opts source ");
-  CHECK(kinds("stats.uoptrace") == "launch opts source ");
+  CHECK(kinds("full.uoptrace") == "asm held ir launch opts source ");
+  CHECK(kinds("stats.uoptrace") == "held launch opts source ");
   Trace trace(f.file("stats.uoptrace"));
   std::string kernel;
   for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes()))

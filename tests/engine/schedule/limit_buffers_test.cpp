@@ -1,21 +1,15 @@
 // MAX_KERNEL_BUFFERS: a kernel that would read more buffers stores a part first, and the value stays the
 // same.
+#include "engine/base/context_var.h"
 #include "engine/rewrite/observer.h"
 #include "engine/rewrite/rule.h"
 #include "engine/tensor/tensor.h"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
 using namespace uopscope;
 
 namespace {
-struct Environment {
-  Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name_); }
-  const char* name_;
-};
 struct Applied : Observer {
   Control onRewrite(const RewriteEvent& e) override {
     count += e.rule->name() == "limit-buffers";
@@ -36,7 +30,7 @@ TEST_CASE("a sum of ten buffers is cut where a kernel takes four") {
     return all;
   };
   CHECK(Tensor::schedule({sum()}).items.size() == 1);
-  Environment limited("MAX_KERNEL_BUFFERS", "4");
+  ContextScope limited({{"MAX_KERNEL_BUFFERS", 4}});
   CHECK(sum().values<float>() == std::vector<float>(5, 45));
   parts.pop_back();
   Applied applied;
