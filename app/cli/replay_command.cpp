@@ -63,8 +63,8 @@ void refuseSameFile(const std::string& input, const std::string& output) {
 ReplaySummary replayTo(const std::string& corpus, const std::string& result, const ReplayArguments& o,
                        bool kept) {
   refuseSameFile(corpus, result);
-  const StoredCompilations stored =
-      kept ? openStored(corpus) : StoredCompilations(corpus); // a report says it itself
+  // A report says the warning itself.
+  const StoredCompilations stored = kept ? openStored(corpus) : StoredCompilations(corpus);
   StopOnInterrupt stop;
   ReplaySummary s = replayCorpus(stored.path(), result, optionsOf(o));
   Corpus written = Corpus::append(result);
@@ -102,8 +102,8 @@ int report(const ReplayArguments& o, const std::string& before, const std::strin
   const StoredCompilations storedBefore(before), storedAfter(after);
   Corpus a = Corpus::open(storedBefore.path()), b = Corpus::open(storedAfter.path());
   CorpusDiff d = compare(a, b, o);
-  for (const StoredCompilations* side :
-       {&storedBefore, &storedAfter}) // a trace warns by itself, its corpus does not
+  // A trace warns by itself; the corpus made of it does not.
+  for (const StoredCompilations* side : {&storedBefore, &storedAfter})
     if (!side->warning().empty() && std::ranges::find(d.warnings, side->warning()) == d.warnings.end())
       d.warnings.push_back(side->warning());
   if (o.runKernels) runChanges(d, a, b, o.timeout);

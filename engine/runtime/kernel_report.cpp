@@ -37,17 +37,16 @@ std::string jsonList(const List& list, Text text) {
 
 // Text, not a tree of JSON values, which takes a hundredth of a compilation.
 std::string launchJson(const LoweredKernel& k, const Device& device) {
-  auto number = [](int64_t n) { return fmt::to_string(n); };
   auto variable = [](UOp v) {
     const VarArg& var = v.arg().as<VarArg>();
     return fmt::format(R"({{"name":{},"min":{},"max":{}}})", jsonText(var.name), var.vmin, var.vmax);
   };
   return fmt::format(
-      R"({{"name":{},"device":{},"global":{},"local":{},"vars":{},"globals":{},"outs":{},"ins":{},)"
+      R"({{"name":{},"device":{},"global":{},"local":{},"vars":{},"globals":[{}],"outs":[{}],"ins":[{}],)"
       R"("estimates":{{"ops":{},"lds":{},"mem":{}}}}})",
       jsonText(k.name), jsonText(device.name()), jsonList(k.globalSize, jsonSize),
-      jsonList(k.localSize, jsonSize), jsonList(k.vars, variable), jsonList(k.globals, number),
-      jsonList(k.outs, number), jsonList(k.ins, number), jsonSize(k.estimates.ops), jsonSize(k.estimates.lds),
+      jsonList(k.localSize, jsonSize), jsonList(k.vars, variable), fmt::join(k.globals, ","),
+      fmt::join(k.outs, ","), fmt::join(k.ins, ","), jsonSize(k.estimates.ops), jsonSize(k.estimates.lds),
       jsonSize(k.estimates.mem));
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <unordered_map>
+#include <vector>
 
 namespace uopscope {
 
@@ -67,14 +68,12 @@ void printSummary(const Schedule& schedule, int64_t ns, std::pair<uint64_t, uint
 void tellHeld(UOp sink) {
   Observer* observer = Observer::current();
   if (!observer) return;
-  std::string places;
-  size_t place = 0;
-  for (UOp u : sink.toposort()) {
-    if (isHeld(u) && !u.in({Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::LUNIQUE}))
-      places += fmt::format("{}{}", places.empty() ? "" : ",", place);
-    ++place;
-  }
-  if (!places.empty()) observer->onArtifact({"held", fmt::format("[{}]", places)});
+  constexpr OpSet kNoValues{Op::BUFFER, Op::CONST, Op::DEVICE, Op::UNIQUE, Op::LUNIQUE};
+  std::vector<size_t> places;
+  const auto nodes = sink.toposort();
+  for (size_t k = 0; k < nodes.size(); ++k)
+    if (isHeld(nodes[k]) && !nodes[k].in(kNoValues)) places.push_back(k);
+  if (!places.empty()) observer->onArtifact({"held", fmt::format("[{}]", fmt::join(places, ","))});
 }
 
 } // namespace

@@ -52,6 +52,8 @@ void CaptureObserver::onScopeBegin(const ScopeBegin& begin) {
   ++scopes_;
   if (open_ || !begin.root || (begin.kind != ScopeKind::Kernel && begin.kind != ScopeKind::Schedule)) return;
   Open& o = open_.emplace(Open{});
+  if (stories_)
+    ofOpen_->clear(); // its tables of rules stay: to find each rule again would take longer than the sums
   o.depth = scopes_;
   o.made.kind = begin.kind;
   o.made.name = begin.name;
@@ -73,7 +75,6 @@ void CaptureObserver::onScopeEnd() {
     open_.reset();
     passes_.clear();
     PackedStory story = graph_.take();
-    const auto counts = std::exchange(ofOpen_, tally_->fork());
     if (!done.sawPass) return; // the kernel came from a cache: nothing was compiled
     Compilation& c = done.made;
     c.compileNs = (done.sourceNs ? done.sourceNs : nowNs()) - done.beganNs;
@@ -84,10 +85,11 @@ void CaptureObserver::onScopeEnd() {
       c.status = "failed";
       if (c.message.empty()) c.message = "the compilation ended before there was source";
     }
-    if (held_)
-      held_->push_back({std::move(c), counts});
-    else if (sink_(std::move(c)))
-      tally_->add(*counts);
+    if (held_) {
+      held_->push_back({std::move(c), stories_ ? std::exchange(ofOpen_, tally_->fork()) : nullptr});
+    } else if (sink_(std::move(c)) && stories_) {
+      tally_->add(*ofOpen_);
+    }
   }
 }
 
@@ -163,7 +165,7 @@ std::unique_ptr<Observer> CaptureObserver::fork(uint64_t) {
   auto child = std::make_unique<CaptureObserver>(nullptr, detail_);
   child->held_ = std::make_shared<std::vector<Held>>();
   child->tally_ = tally_->fork();
-  child->ofOpen_ = tally_->fork();
+  if (stories_) child->ofOpen_ = tally_->fork();
   return child;
 }
 
@@ -173,7 +175,7 @@ void CaptureObserver::join(std::unique_ptr<Observer> child) {
   for (Held& held : *c->held_)
     if (held_)
       held_->push_back(std::move(held));
-    else if (sink_(std::move(held.made)))
+    else if (sink_(std::move(held.made)) && held.counts)
       tally_->add(*held.counts);
   tally_->add(*c->tally_);
   applied_ += c->applied_;

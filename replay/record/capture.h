@@ -52,7 +52,7 @@ public:
       : sink_(std::move(sink)), detail_(detail), stories_(detail == Detail::Stories),
         tally_(tally ? std::shared_ptr<RuleTally>(std::shared_ptr<void>(), tally)
                      : std::make_shared<RuleTally>()),
-        ofOpen_(tally_->fork()) {}
+        ofOpen_(stories_ ? tally_->fork() : nullptr) {}
 
   bool wantsRewrites() const override { return stories_; }
   bool wantsCounts() const override { return detail_ != Detail::Code; }
@@ -98,7 +98,7 @@ private:
   Detail detail_;
   bool stories_;
   std::shared_ptr<RuleTally> tally_;
-  std::shared_ptr<RuleTally> ofOpen_; ///< of the open compilation, where stories are kept
+  std::shared_ptr<RuleTally> ofOpen_; ///< of the open compilation, where stories are kept; else null
   uint64_t applied_ = 0;
   struct Held {
     Compilation made;

@@ -1,7 +1,8 @@
 // The table of known nodes holds 96 bits of a hash and no content, which saves reading the nodes back. A
 // wrong answer needs a collision among the nodes of one trace: its chance is 1 in 10^14 at twenty million
 // nodes. The table has two generations of bounded size: a node not met for two million nodes is forgotten,
-// and gets a new id if another pool makes it again. Within a pool a node always keeps its id.
+// and gets a new id if another pool makes it again. Within a pool a node always keeps its id; one that was freed and made
+// again in the same epoch is a new node, and gets a new id too.
 #include "replay/record/node_interner.h"
 
 #include <algorithm>

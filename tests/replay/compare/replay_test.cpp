@@ -18,29 +18,37 @@
 
 #include <csignal>
 #include <fstream>
+#include <functional>
 
 using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
 
+/// Captures what `work` compiles, from empty caches.
+void captureTo(const std::string& path, const std::function<void()>& work) {
+  Corpus corpus = Corpus::create(path);
+  CaptureObserver observer([&](Compilation c) { return corpus.add(c); });
+  {
+    ObserverScope scope(&observer);
+    clearKernelCache();
+    clearScheduleCache();
+    work();
+  }
+  corpus.addCounts(observer.tally().counts());
+  corpus.finish();
+}
+
 struct Captured {
   Captured() {
     path = (std::filesystem::temp_directory_path() /
             ("uopscope-captured-" + std::to_string(getpid()) + ".uopcorpus"))
                .string();
-    Corpus corpus = Corpus::create(path);
-    CaptureObserver observer([&](Compilation c) { return corpus.add(c); });
-    {
-      ObserverScope scope(&observer);
-      clearKernelCache();
-      clearScheduleCache();
+    captureTo(path, [] {
       Tensor a = Tensor::arange(24).reshape({4, 6}).cast(dtypes::float32).contiguous().realize();
       Tensor b = (a * 2.0 + 1.0).sum(std::vector<int64_t>{1}).realize();
       Tensor d = a.matmul(a.transpose()).softmax().realize();
-    }
-    corpus.addCounts(observer.tally().counts());
-    corpus.finish();
+    });
   }
   ~Captured() { std::filesystem::remove(path); }
   std::string path;
@@ -106,12 +114,7 @@ TEST_CASE("a line of held nodes is checked as nodes are") {
 
 TEST_CASE("a value that a tensor holds is stored as it is, in a replay too") {
   const std::string path = temporary("-held.uopcorpus"), result = temporary("-held-result.uopcorpus");
-  {
-    Corpus corpus = Corpus::create(path);
-    CaptureObserver observer([&](Compilation c) { return corpus.add(c); });
-    ObserverScope scope(&observer);
-    clearKernelCache();
-    clearScheduleCache();
+  captureTo(path, [] {
     for (bool holds : {true, false}) { // the same graph twice: two inputs, since their schedules differ
       const Tensor x = Tensor::empty({10, 59}, {.device = "NULL"});
       Tensor mean = x.mean(std::vector<int64_t>{1}, true);
@@ -119,9 +122,7 @@ TEST_CASE("a value that a tensor holds is stored as it is, in a replay too") {
       if (!holds) mean = x;
       made.realize();
     }
-    corpus.addCounts(observer.tally().counts());
-    corpus.finish();
-  }
+  });
   std::vector<size_t> held;
   {
     Corpus corpus = Corpus::open(path);
@@ -145,18 +146,13 @@ TEST_CASE("a value that a tensor holds is stored as it is, in a replay too") {
 
 TEST_CASE("an input that occurs twice is counted once, as a replay counts it") {
   const std::string path = temporary("-twice.uopcorpus"), result = temporary("-twice-result.uopcorpus");
-  {
-    Corpus corpus = Corpus::create(path);
-    CaptureObserver observer([&](Compilation c) { return corpus.add(c); });
-    ObserverScope scope(&observer);
+  captureTo(path, [] {
     for (int k = 0; k < 3; ++k) {
       clearKernelCache();
       clearScheduleCache();
       (Tensor::empty({5, 3}, {.device = "NULL"}) * 2.0 + 1.0).contiguous().realize();
     }
-    corpus.addCounts(observer.tally().counts());
-    corpus.finish();
-  }
+  });
   replayCorpus(path, result, {.jobs = 1});
   CorpusDiff d = diffCorpora(Corpus::open(path), Corpus::open(result), {});
   CHECK_FALSE(d.anyChange());
@@ -185,16 +181,10 @@ TEST_CASE("an input that ends its worker costs no other input its result") {
     return m.decline("no trap");
   };
   const std::string path = temporary("-traps.uopcorpus"), result = temporary("-traps-result.uopcorpus");
-  {
-    Corpus corpus = Corpus::create(path);
-    CaptureObserver observer([&](Compilation c) { return corpus.add(c); });
-    ObserverScope scope(&observer);
-    clearKernelCache();
-    clearScheduleCache();
+  captureTo(path, [] {
     for (int k = 0; k < 24; ++k)
       (Tensor::empty({5 + k, 3}) * (k == 3 || k == 17 ? 77.0 : 2.0)).contiguous().realize();
-    corpus.finish();
-  }
+  });
   const PatternMatcher traps(std::vector<std::shared_ptr<const Rule>>{std::make_shared<const Rule>(
       "trap", "mine.py", 3, "trap", std::vector{root}, std::vector<std::string>(), trap)});
   const UserRules added("initial symbolic", kernelPassNames(), traps);

@@ -54,41 +54,36 @@ def _device_of(item):
   """The device of a kernel; None for anything else."""
   if isinstance(item, _Item): return item.device
   return item.prg.device if isinstance(item.prg, CompiledRunner) else None
-class _Batch(ExecItem):
-  """Several launches as an item. Its buffers are the inputs; those of a captured function hold None, as in each launch."""
-  def __init__(self, items, input_buffers, var_vals):
-    super().__init__(UOp(Ops.NOOP), input_buffers)
-    self.name, self._make = f"batched {len(items)}", lambda: LaunchGraph(items, input_buffers, var_vals)
-    self.inputs = [(number, number) for number in sorted({number for item in items for _, number in getattr(item, "inputs", ())})]
-  @property
-  def prg(self):
-    if self._prg is None: self._prg = self._make()
-    return self._prg
-  @prg.setter
-  def prg(self, runner): self._prg = runner
-  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
-
-def graph_class(device):
-  """The class to which a replay hands its launches: none, since the engine replays the function as a whole."""
-  return None
-
-class _Item(ExecItem):
-  """One launch of a captured function. The place of an input holds None. What a script puts there is the script's: a replay
-  takes the inputs of its call."""
-  def __init__(self, captured, i):
-    super().__init__(None, captured.buffers_of(i), [Metadata(name, "") for name in captured.metadata(i)])
-    self._captured, self._i, self.name, self.inputs, self.device = captured, i, captured.name(i), captured.inputs_of(i), captured.device_of(i)
+class _Listed(ExecItem):
+  """An item of a list of launches, with a name and its inputs. Its runner is made when somebody asks for it."""
   @property
   def prg(self):
     if self._prg is None: self._prg = self._runner()
     return self._prg
   @prg.setter
   def prg(self, runner): self._prg = runner
+  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
+class _Batch(_Listed):
+  """Several launches as an item. Its buffers are the inputs; those of a captured function hold None, as in each launch."""
+  def __init__(self, items, input_buffers, var_vals):
+    super().__init__(UOp(Ops.NOOP), input_buffers)
+    self.name, self._runner = f"batched {len(items)}", lambda: LaunchGraph(items, input_buffers, var_vals)
+    self.inputs = [(number, number) for number in sorted({number for item in items for _, number in getattr(item, "inputs", ())})]
+
+def graph_class(device):
+  """The class to which a replay hands its launches: none, since the engine replays the function as a whole."""
+  return None
+
+class _Item(_Listed):
+  """One launch of a captured function. The place of an input holds None. What a script puts there is the script's: a replay
+  takes the inputs of its call."""
+  def __init__(self, captured, i):
+    super().__init__(None, captured.buffers_of(i), [Metadata(name, "") for name in captured.metadata(i)])
+    self._captured, self._i, self.name, self.inputs, self.device = captured, i, captured.name(i), captured.inputs_of(i), captured.device_of(i)
   def _runner(self):
     kernel = self._captured.kernel(self._i)
     if kernel is None: return BufferCopy(*((self.bufs[0].nbytes, self.bufs[0].device, self.bufs[1].device) if all(self.bufs[:2]) else (0, "", "")))
     return CompiledRunner(ProgramSpec(kernel, kernel.device))
-  def __repr__(self): return f"<{self.name} inputs {self.inputs}>"
 
 def _tensors(x, strict=False):
   """The tensors in a function's result: the result itself, or those in lists, tuples, dicts and objects."""
