@@ -9,12 +9,12 @@
 // for the first that fits; 2 to pad loops that do not divide; 1).
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/tensor_core_layout.h"
 #include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 
 namespace uopscope {
@@ -28,24 +28,6 @@ struct TensorCoreProduct {
 namespace {
 
 using Product = TensorCoreProduct;
-
-int bitsOf(std::string_view layout) {
-  return static_cast<int>(layout.size() / 2);
-}
-int64_t rowsOf(const TensorCore& core) {
-  return int64_t{1} << bitsOf(core.c.row);
-}
-int64_t columnsOf(const TensorCore& core) {
-  return int64_t{1} << bitsOf(core.c.column);
-}
-int64_t termsOf(const TensorCore& core) {
-  return int64_t{1} << bitsOf(core.a.column);
-}
-/// Makes ranges of two steps, one for each bit of an element's number.
-size_t elementBits(const TensorCore::Layout& layout) {
-  std::string all = std::string(layout.row) + layout.column;
-  return static_cast<size_t>(std::count(all.begin(), all.end(), 'e'));
-}
 
 /// The coordinate that a layout describes.
 UOp coordinate(std::string_view layout, UOp thread, const std::vector<UOp>& elements) {
@@ -155,7 +137,8 @@ public:
   }
 
 private:
-  /// The slowest axis of a vector gets the smallest id: the expander lays vectors out in this order.
+  /// Ranges of two steps, one for each bit of an element's number. The slowest axis of a vector gets the smallest id: the
+  /// expander lays vectors out in this order.
   std::vector<UOp> elementsOf(const TensorCore::Layout& layout, AxisType type) {
     std::vector<UOp> elements(elementBits(layout));
     for (size_t i = elements.size(); i-- > 0;) elements[i] = UOp::range(2, nextId_++, type);

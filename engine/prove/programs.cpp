@@ -50,6 +50,11 @@ constexpr TensorProgram kPrograms[] = {
        return Made{some({16, 16}, dtypes::float16)
                        .matmul(some({16, 16}, dtypes::float16, 2), false, dtypes::float32)};
      }},
+    {"large product of halves",
+     [] {
+       return Made{some({64, 64}, dtypes::float16)
+                       .matmul(some({64, 64}, dtypes::float16, 2), false, dtypes::float32)};
+     }},
     {"convolution",
      [] {
        return Made{some({1, 2, 8, 8}).conv2d(some({3, 2, 3, 3}, dtypes::float32, 2), {}, 1, {1}, {1}, {1})};

@@ -44,14 +44,12 @@ std::vector<Way> ways() {
   bare.supportsDtype = [](DType d) {
     return !d.isFloat() || d.kind() == Scalar::Float32 || d.kind() == Scalar::Float64;
   };
-  Target noCores = gpu;
-  noCores.tensorCores.clear();
   Target aligned = makeGpuRenderer("CL")->target();
   return {{"a processor", cpu, {}},
           {"a processor of wide vectors", wide, {{"DEVECTORIZE", 0}}},
           {"a processor of threads and fused products", fused, {}},
           {"a processor of few operations", bare, {{"TRANSCENDENTAL", 2}, {"NOOPT", 1}}},
-          {"work groups", noCores, {}},
+          {"work groups with tensor cores", gpu, {}},
           {"work groups with aligned vectors", aligned, {{"NOOPT", 0}}}};
 }
 
@@ -86,7 +84,9 @@ void launch(const ScheduleItem& item, const Target& target) {
   std::vector<int64_t> global, local, vars(kernel.vars.size(), 0);
   for (const Sint& s : kernel.globalSize) global.push_back(valueOf(s));
   for (const Sint& s : kernel.localSize) local.push_back(valueOf(s));
-  RefProgram(kernel).launch(memory, vars, global, local, true);
+  std::optional<RefGpu> gpu;
+  if (!target.tensorCores.empty()) gpu = RefGpu{{}, target.tensorCores};
+  RefProgram(kernel, std::move(gpu)).launch(memory, vars, global, local, true);
   if (Observer* observer = Observer::current()) observer->poolRetired(*kernel.pool);
 }
 

@@ -166,12 +166,16 @@ void GpuWatch::warpEnds() {
 }
 
 void GpuWatch::parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB) {
+  auto isCore = [&](uint32_t at) {
+    return at < instructions_.size() && instructions_[at].find("WMMA") != std::string::npos;
+  };
   auto place = [&](uint32_t at) {
     return at < instructions_.size() && !instructions_[at].empty()
-               ? fmt::format("waits at a barrier\n      {}", instructions_[at])
+               ? fmt::format("waits {}\n      {}", isCore(at) ? "for its warp" : "at a barrier",
+                             instructions_[at])
                : std::string("came to its end");
   };
-  found(atA, atB, "divergent barrier",
+  found(atA, atB, isCore(atA) || isCore(atB) ? "divergent warp" : "divergent barrier",
         fmt::format("{} {}\n    {} {}", who(group_, a), place(atA), who(group_, b), place(atB)));
 }
 

@@ -1,6 +1,6 @@
 // Watches a kernel that the interpreter runs thread by thread, as a GPU would. It finds races between two
-// barriers, reads of elements that were never written, and threads that wait at different barriers. It also
-// counts the cost of memory accesses.
+// barriers, reads of elements that were never written, threads that wait at different barriers, and threads of
+// a warp that do not meet at a tensor core. It also counts the cost of memory accesses.
 //
 //   GpuWatch watch(memories, instructions);
 //   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);  watch.threadRuns(3);

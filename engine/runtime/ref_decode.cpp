@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/registers.h"
+#include "engine/codegen/tensor_core_layout.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/ref_program.h"
 
@@ -149,6 +150,28 @@ private:
     in.c = c;
   }
 
+  void tensorCore(UOp u) {
+    const std::string& name = u.arg().as<WmmaArg>().name;
+    const auto& cores = p_.gpu_ ? p_.gpu_->cores : std::vector<TensorCore>();
+    const auto core =
+        std::find_if(cores.begin(), cores.end(), [&](const TensorCore& c) { return c.name == name; });
+    if (core == cores.end())
+      throw Error(ErrorKind::Unsupported, fmt::format("kernel {}: WMMA on {}, a tensor core that {} lacks",
+                                                      kernel_.name, name, p_.gpu_ ? "this GPU" : "REF"));
+    const std::pair<const TensorCore::Layout*, UOp> fragments[] = {
+        {&core->a, u.src(0)}, {&core->b, u.src(1)}, {&core->c, u.src(2)}, {&core->c, u}};
+    for (const auto& [layout, fragment] : fragments)
+      if (fragment.dtype().count() != 1 << elementBits(*layout))
+        throw Error(ErrorKind::Compile,
+                    fmt::format("kernel {}: a fragment of {} has {} elements, this one has {}", kernel_.name,
+                                name, 1 << elementBits(*layout), fragment.dtype().count()));
+    const Operand a = operand(u.src(0)), b = operand(u.src(1)), c = operand(u.src(2)), to = result(u);
+    Instruction& in = emit(Do::Wmma, u);
+    in.memory = static_cast<int32_t>(core - cores.begin());
+    in.a = a, in.b = b, in.c = c, in.to = to;
+    p_.warp_ = std::max(p_.warp_, static_cast<size_t>(core->threads));
+  }
+
   void copy(UOp u, std::vector<int32_t> from) {
     Operand to = result(u);
     Instruction& in = emit(Do::Copy, u);
@@ -223,13 +246,12 @@ private:
       alu(u);
       return;
     case Op::BITCAST: alu(u); return;
+    case Op::WMMA: tensorCore(u); return;
     case Op::CUSTOM:
     case Op::CUSTOMI:
-    case Op::WMMA:
-      throw Error(
-          ErrorKind::Unsupported,
-          fmt::format("kernel {}: {} is text or hardware of another target; REF runs plain operations alone",
-                      kernel_.name, opName(u.op())));
+      throw Error(ErrorKind::Unsupported,
+                  fmt::format("kernel {}: {} is text of another target; REF runs plain operations alone",
+                              kernel_.name, opName(u.op())));
     default:
       if (!u.in(group::kAlu))
         throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} cannot be run: it must be lowered first",
@@ -291,6 +313,10 @@ std::string RefProgram::assembly() const {
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
     case Do::Barrier: out += fmt::format("{:4} BARRIER\n", i); break;
+    case Do::Wmma:
+      out += fmt::format("{:4} WMMA {} {} <- {} {} {}\n", i, gpu_->cores[static_cast<size_t>(in.memory)].name,
+                         place(in.to), place(in.a), place(in.b), place(in.c));
+      break;
     case Do::Done: out += fmt::format("{:4} DONE\n", i); break;
     }
   }

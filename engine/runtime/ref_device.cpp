@@ -46,13 +46,13 @@ public:
       if (l.name != (language == "GPU" ? "CL" : language)) continue;
       Target target = l.target();
       target.device = this->name();
-      target.tensorCores.clear();
       renderer_ = makeGpuRenderer(l, std::move(target));
     }
   }
   const Renderer& renderer() const override { return *renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string&) override {
-    return std::make_shared<RefProgram>(kernel, RefGpu{[this](const void* at) { return shadowOf(at); }});
+    return std::make_shared<RefProgram>(
+        kernel, RefGpu{[this](const void* at) { return shadowOf(at); }, renderer_->target().tensorCores});
   }
   void* allocate(size_t bytes) override {
     void* memory = allocator_.allocate(bytes);

@@ -1,6 +1,7 @@
 // Runs a program of the interpreter as a GPU would: reports events to the watcher, and prints its report.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/codegen/tensor_core_layout.h"
 #include "engine/runtime/ref_program.h"
 
 #include <fmt/format.h>
@@ -31,15 +32,68 @@ void RefProgram::watch(const Instruction& in, int64_t index, int64_t bytes, cons
   watch_->touched(a);
 }
 
+/// The instruction that a thread waits at; the size of the code after its end.
+uint32_t RefProgram::waitsAt(const WorkItem& item) const {
+  if (code_[item.at].what == Do::Wmma) return static_cast<uint32_t>(item.at);
+  const bool waits = item.at > 0 && code_[item.at - 1].what == Do::Barrier;
+  return static_cast<uint32_t>(waits ? item.at - 1 : code_.size());
+}
+
 void RefProgram::watchBarrier(std::span<const WorkItem> items) {
-  auto place = [&](const WorkItem& item) {
-    bool waits = item.at > 0 && code_[item.at - 1].what == Do::Barrier;
-    return static_cast<uint32_t>(waits ? item.at - 1 : code_.size());
-  };
   for (size_t i = 1; i < items.size(); ++i)
-    if (place(items[i]) != place(items[0]))
-      return watch_->parted(0, place(items[0]), static_cast<int64_t>(i), place(items[i]));
+    if (waitsAt(items[i]) != waitsAt(items[0]))
+      return watch_->parted(0, waitsAt(items[0]), static_cast<int64_t>(i), waitsAt(items[i]));
   watch_->phaseEnds();
+}
+
+bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first) {
+  auto waits = [&](size_t i) { return stopped[i] == Do::Wmma && code_[warp[i].at].what == Do::Wmma; };
+  size_t leader = 0;
+  while (leader < warp.size() && !waits(leader)) ++leader;
+  if (leader == warp.size()) return false;
+  const size_t at = warp[leader].at;
+  bool together = true;
+  for (size_t i = 0; i < warp.size() && together; ++i) {
+    together = waits(i) && warp[i].at == at;
+    if (!together)
+      watch_->parted(static_cast<int64_t>(first + leader), static_cast<uint32_t>(at),
+                     static_cast<int64_t>(first + i), waitsAt(warp[i]));
+  }
+  const Instruction& in = code_[at];
+  const TensorCore& core = gpu_->cores[static_cast<size_t>(in.memory)];
+  if (together && warp.size() != static_cast<size_t>(core.threads))
+    throw Error(ErrorKind::Runtime, fmt::format("kernel {}: {} needs {} threads, and the group has {}", name_,
+                                                core.name, core.threads, warp.size()));
+  if (together) tileProduct(core, in.a.slot, in.b.slot, in.c.slot, in.to.slot, warp);
+  for (size_t i = 0; i < warp.size(); ++i)
+    if (waits(i) && warp[i].at == at) ++warp[i].at;
+  return true;
+}
+
+/// c + a * b of a warp; each thread holds its fragments of the tiles from these slots on.
+void RefProgram::tileProduct(const TensorCore& core, int32_t a, int32_t b, int32_t c, int32_t to,
+                             std::span<WorkItem> warp) {
+  const auto rows = static_cast<size_t>(rowsOf(core)), columns = static_cast<size_t>(columnsOf(core)),
+             terms = static_cast<size_t>(termsOf(core));
+  auto each = [&](const TensorCore::Layout& layout, size_t width, int32_t slot, auto&& use) {
+    for (size_t thread = 0; thread < warp.size(); ++thread)
+      for (size_t e = 0; e < size_t{1} << elementBits(layout); ++e) {
+        const auto t = static_cast<int64_t>(thread), element = static_cast<int64_t>(e);
+        const auto row = static_cast<size_t>(coordinateIn(layout.row, t, element));
+        const auto column = static_cast<size_t>(coordinateIn(layout.column, t, element));
+        use(row * width + column, warp[thread].values[static_cast<size_t>(slot) + e]);
+      }
+  };
+  std::vector<double> left(rows * terms), right(terms * columns), sum(rows * columns);
+  each(core.a, terms, a, [&](size_t place, const ConstValue& v) { left[place] = v.asDouble(); });
+  each(core.b, columns, b, [&](size_t place, const ConstValue& v) { right[place] = v.asDouble(); });
+  each(core.c, columns, c, [&](size_t place, const ConstValue& v) { sum[place] = v.asDouble(); });
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t k = 0; k < terms; ++k)
+      for (size_t j = 0; j < columns; ++j)
+        sum[i * columns + j] += left[i * terms + k] * right[k * columns + j];
+  each(core.c, columns, to,
+       [&](size_t place, ConstValue& v) { v = convertConst(core.out, ConstValue::ofFloat(sum[place])); });
 }
 
 void RefProgram::finishWatch() {

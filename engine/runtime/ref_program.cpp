@@ -130,8 +130,8 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   if (watch_) watch(in, index, bytes, before.data(), p);
 }
 
-/// Runs a work item to its next BARRIER or to its end.
-void RefProgram::run(Run& r, WorkItem& item) const {
+/// Runs a work item to its next BARRIER, to a WMMA, where it stays, or to its end; tells which.
+RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
   ConstValue* v = item.values.data();
   for (size_t at = item.at;;) {
     const Instruction& in = code_[at++];
@@ -172,8 +172,9 @@ void RefProgram::run(Run& r, WorkItem& item) const {
     case Do::If:
       if (v[in.a.slot].i == 0) at = static_cast<size_t>(in.jump);
       break;
-    case Do::Barrier: item.at = at; return;
-    case Do::Done: item.at = at - 1; return;
+    case Do::Barrier: item.at = at; return in.what;
+    case Do::Wmma:
+    case Do::Done: item.at = at - 1; return in.what;
     }
   }
 }
@@ -230,17 +231,25 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
 void RefProgram::runGroup(Run& r, std::span<WorkItem> items) {
   for (bool more = true; more;) {
     more = false;
-    for (size_t i = 0; i < items.size(); ++i) {
-      WorkItem& item = items[i];
-      if (code_[item.at].what != Do::Done) {
-        if (watch_) watch_->threadRuns(static_cast<int64_t>(i));
-        run(r, item);
-        more |= code_[item.at].what != Do::Done;
-      }
-      if (watch_ && ((i + 1) % GpuWatch::kWarp == 0 || i + 1 == items.size())) watch_->warpEnds();
-    }
+    for (size_t first = 0; first < items.size(); first += warp_)
+      more |= runWarp(r, items.subspan(first, std::min(warp_, items.size() - first)), first);
     if (watch_) watchBarrier(items);
   }
+}
+
+/// Runs the threads of a warp until each waits at a barrier or is done; whether any has more to do.
+bool RefProgram::runWarp(Run& r, std::span<WorkItem> warp, size_t first) {
+  std::vector<Do> stopped(warp.size(), Do::Wmma);
+  do {
+    for (size_t i = 0; i < warp.size(); ++i) {
+      if (stopped[i] != Do::Wmma || code_[warp[i].at].what == Do::Done) continue;
+      if (watch_) watch_->threadRuns(static_cast<int64_t>(first + i));
+      stopped[i] = run(r, warp[i]);
+    }
+  } while (multiplyTiles(warp, stopped, first));
+  if (watch_) watch_->warpEnds();
+  return std::any_of(warp.begin(), warp.end(),
+                     [&](const WorkItem& item) { return code_[item.at].what != Do::Done; });
 }
 
 } // namespace uopscope

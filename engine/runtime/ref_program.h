@@ -10,7 +10,8 @@
 //
 // RefProgram(kernel, RefGpu{}) runs as a GPU with watched threads (gpu_watch.h). A launch in which threads
 // race, wait at different barriers, or read memory that was never written throws Error(Runtime) with all
-// findings.
+// findings. The threads of a warp meet at each WMMA, whose products are added in double precision and
+// rounded once.
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
@@ -26,12 +27,14 @@ namespace uopscope {
 struct RefGpu {
   /// For an address, which bytes of its buffer were written, and the position of the address among these.
   std::function<std::pair<GpuWatch::Shadow, size_t>(const void*)> shadowOf = {};
+  /// The layouts of the cores that a WMMA may name.
+  std::vector<TensorCore> cores = {};
 };
 
 class RefProgram : public Program {
 public:
   /// Throws Error(Compile) if the linear program is not complete, Error(Unsupported) for CUSTOM text of other
-  /// targets and WMMA.
+  /// targets and a WMMA of an unknown core.
   explicit RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu = {});
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
@@ -42,7 +45,7 @@ public:
   std::string report() const;
 
 private:
-  enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Done };
+  enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Wmma, Done };
   /// The place of a value: `slot` is its first lane; with `step` 0 the same lane is read for every lane.
   struct Operand {
     int32_t slot = -1;
@@ -54,8 +57,9 @@ private:
     DType type, operandType;
     int32_t lanes = 1;
     Operand to, a, b,
-        c; ///< Load: a index, b gate, c alternative. Store: a index, b gate, c value. Range: a extent
-    int32_t memory = -1;       ///< for Load and Store: index in memories_
+        c; ///< Load: a index, b gate, c alternative. Store: a index, b gate, c value. Range: a extent. Wmma:
+           ///< fragments
+    int32_t memory = -1;       ///< for Load and Store: index in memories_; for Wmma: in cores of the GPU
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
   };
@@ -75,13 +79,19 @@ private:
   class Decoder;
   struct Run;
 
-  void run(Run& r, WorkItem& item) const;
+  Do run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
   /// `before` are the bytes at `now` before a store; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
              const std::byte* now) const;
+  uint32_t waitsAt(const WorkItem& item) const;
   void watchBarrier(std::span<const WorkItem> items);
   void runGroup(Run& r, std::span<WorkItem> items);
+  bool runWarp(Run& r, std::span<WorkItem> warp, size_t first);
+  /// Executes the WMMA at which the warp waits; false if no thread waits at one.
+  bool multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first);
+  static void tileProduct(const TensorCore& core, int32_t a, int32_t b, int32_t c, int32_t to,
+                          std::span<WorkItem> warp);
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
                    std::span<const int64_t> localSize);
   /// Prints the report if DEBUG asks for it; throws the faults found.
@@ -98,7 +108,8 @@ private:
   size_t ownBytes_ = 0, sharedBytes_ = 0;
   std::optional<RefGpu> gpu_;
   std::unique_ptr<GpuWatch> watch_;
-  std::mutex watching_; ///< one launch at a time is watched
+  std::mutex watching_;                                ///< one launch at a time is watched
+  size_t warp_ = static_cast<size_t>(GpuWatch::kWarp); ///< threads that meet at a WMMA
   int64_t registers_ = 0, threads_ = 0, groups_ = 0;
 };
 

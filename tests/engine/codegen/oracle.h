@@ -159,7 +159,8 @@ inline Values randomBuffers(UOp sink, uint32_t seed) {
 
 /// Lowers the kernel and runs it on the reference interpreter; returns the buffers by position.
 inline Values runLowered(const LoweredKernel& k, const Values& before,
-                         const std::map<std::string, int64_t>& vars) {
+                         const std::map<std::string, int64_t>& vars,
+                         const std::vector<TensorCore>& cores = {}) {
   UOpMap<int64_t> none;
   std::map<int64_t, DType> types;
   for (UOp u : k.ast.toposort())
@@ -178,7 +179,7 @@ inline Values runLowered(const LoweredKernel& k, const Values& before,
   for (const Sint& s : k.globalSize) sizes.push_back(evaluate(s, known));
   for (const Sint& s : k.localSize) locals.push_back(evaluate(s, known));
   // Races between threads of a GPU or a CPU are detected: no kernel may have one.
-  RefProgram program(k, sizes.empty() && locals.empty() ? std::nullopt : std::optional(RefGpu{}));
+  RefProgram program(k, sizes.empty() && locals.empty() ? std::nullopt : std::optional(RefGpu{{}, cores}));
   bool threads = false;
   for (UOp v : k.vars) threads |= v.arg().as<VarArg>().name == "core_id";
   std::vector<int64_t> values;
@@ -203,7 +204,7 @@ inline LoweredKernel checkKernel(UOp sink, const Target& target, uint32_t seed =
   Values start = randomBuffers(sink, seed), wanted = start;
   Oracle(wanted, vars).run(sink);
   LoweredKernel k = lowerKernel(sink, target);
-  Values got = runLowered(k, start, vars);
+  Values got = runLowered(k, start, vars, target.tensorCores);
   for (auto& [position, values] : wanted)
     for (size_t i = 0; i < values.size(); ++i) {
       double a = values[i].asDouble(), b = got[position][i].asDouble();
