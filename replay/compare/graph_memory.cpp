@@ -103,7 +103,7 @@ Lanes GraphValues::computeIndex(UOp u) {
     for (int k = 0; k < p.width; ++k)
       out.push_back(p.valid ? read(p.memory, p.index + k, type) : convertConst(type, ConstValue::ofInt(0)));
   const auto lanes = static_cast<size_t>(std::max(1, u.dtype().count()));
-  if (out.size() == 1 && lanes > 1) out.resize(lanes, out[0]);
+  if (out.size() == 1 && lanes > 1) return Lanes(lanes, out[0]);
   return out;
 }
 

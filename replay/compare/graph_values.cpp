@@ -23,6 +23,7 @@ constexpr int kDeepest = 3000;
 constexpr OpSet kTensorOps =
     group::kMovement | OpSet{Op::BUFFER, Op::BUFFER_VIEW, Op::REDUCE_AXIS, Op::BUFFERIZE, Op::AFTER,
                              Op::MSTACK, Op::MSELECT,     Op::ALLREDUCE,   Op::MULTI};
+constexpr OpSet kVariables{Op::RANGE, Op::SPECIAL, Op::DEFINE_VAR};
 constexpr OpSet kPassThrough{Op::CONTIGUOUS, Op::DETACH, Op::CONTIGUOUS_BACKWARD, Op::NOOP, Op::COPY};
 
 size_t lanesOf(UOp u) {
@@ -102,15 +103,12 @@ std::string showLanes(const Lanes& lanes) {
 }
 
 void GraphValues::set(uint32_t key, int64_t value) {
-  if (key >= values_.size()) values_.resize(key + 16, 0), bound_.resize(key + 16, false);
+  if (key >= values_.size()) values_.resize(key + 16, 0), bindings_.resize(key + 16, 0);
   values_[key] = value;
-  bound_[key] = true;
+  bindings_[key] = mixHash(key, static_cast<uint64_t>(value)) | 1;
 }
 void GraphValues::unset(uint32_t key) {
-  if (key < bound_.size()) bound_[key] = false;
-}
-std::optional<int64_t> GraphValues::get(uint32_t key) const {
-  return key < bound_.size() && bound_[key] ? std::optional(values_[key]) : std::nullopt;
+  if (key < bindings_.size()) bindings_[key] = 0;
 }
 
 void GraphValues::choose(uint32_t key, int64_t iteration) {
@@ -120,7 +118,7 @@ void GraphValues::choose(uint32_t key, int64_t iteration) {
   wanted_[key] = iteration;
 }
 void GraphValues::recover() {
-  values_.clear(), bound_.clear(), running_.clear(), chosen_.clear(), written_.clear(), ran_.clear();
+  values_.clear(), bindings_.clear(), running_.clear(), chosen_.clear(), written_.clear(), ran_.clear();
   depth_ = deep_ = 0;
   hasIndex_ = false;
   for (const auto& [key, iteration] : wanted_) choose(key, iteration);
@@ -139,7 +137,7 @@ bool GraphValues::dependsOnIndex(UOp u) const {
 uint64_t GraphValues::environment(UOp u) {
   uint64_t hash = 0;
   for (const Variable& v : ctx_.variables.of(u))
-    if (auto at = get(v.key)) hash = mixHash(hash, mixHash(v.key, static_cast<uint64_t>(*at)));
+    if (v.key < bindings_.size() && bindings_[v.key]) hash = mixHash(hash, bindings_[v.key]);
   return hash;
 }
 
@@ -147,6 +145,7 @@ Lanes GraphValues::value(UOp u) {
   if (u.is(Op::CONST))
     return Lanes(lanesOf(u), u.isInvalidConst() ? ConstValue::invalid()
                                                 : convertConst(u.dtype().scalar(), u.arg().constant()));
+  if (u.in(kVariables)) return computeVariable(u);
   if (atHand_)
     if (const auto it = atHand_->find(u); it != atHand_->end()) {
       TensorIndex at;
@@ -158,10 +157,11 @@ Lanes GraphValues::value(UOp u) {
     for (const int64_t i : index_) key = mixHash(key, static_cast<uint64_t>(i));
   // A run reads memory in order: a value that was asked for at its chosen iteration would leave out such a read.
   if (ctx_.contents && deep_ > 0) key = mixHash(key, 1);
-  if (const Lanes* known = memo_.find(key)) return *known;
+  Lanes out;
+  if (memo_.find(key, out)) return out;
   spend();
   if (++depth_ > kDeepest) cannotEvaluate("the graph is too deep");
-  Lanes out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
+  out = ctx_.opaque.contains(u.slot()) ? opaqueValue(u) : compute(u);
   --depth_;
   if (out.empty()) cannotEvaluate("a vector without lanes");
   if (u.dtype().isFloat()) ctx_.coarsest = std::max(ctx_.coarsest, coarseness(u.dtype()));
@@ -180,6 +180,15 @@ Lanes GraphValues::valueAt(UOp tensor, TensorIndex index) {
   return out;
 }
 
+/// Asking for the value of a variable is cheaper than looking for an earlier answer.
+Lanes GraphValues::computeVariable(UOp u) {
+  const VariableList& open = ctx_.variables.of(u);
+  const auto own = std::find_if(open.begin(), open.end(), [&](const Variable& v) { return v.node == u; });
+  const auto at = own == open.end() ? std::nullopt : get(own->key);
+  if (!at) cannotEvaluate(fmt::format("{} is used outside of its loop", opName(u.op())));
+  return Lanes(lanesOf(u), convertConst(u.dtype().scalar(), ConstValue::ofInt(*at)));
+}
+
 Lanes GraphValues::opaqueValue(UOp u) {
   uint64_t hash = mixHash(ctx_.seed, mixHash(u.slot(), environment(u)));
   if (dependsOnIndex(u))
@@ -196,15 +205,17 @@ Lanes GraphValues::compute(UOp u) {
   if (u.in(group::kElementwise) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
     if (u.is(Op::BITCAST) && u.dtype().scalar().itemsize() != u.src(0).dtype().scalar().itemsize())
       cannotEvaluate("BITCAST to a type of another size");
-    std::vector<Lanes> from;
-    for (const UOp s : u.src()) from.push_back(value(s));
+    constexpr size_t kMostOperands = 3;
+    Lanes from[kMostOperands];
+    const size_t count = std::min(u.srcCount(), kMostOperands);
+    for (size_t k = 0; k < count; ++k) from[k] = value(u.src(k));
     const DType operand = u.src(u.is(Op::WHERE) ? 1 : 0).dtype().scalar();
     Lanes out;
     out.reserve(lanes);
     for (size_t l = 0; l < lanes; ++l) {
-      ConstValue operands[3];
-      for (size_t k = 0; k < from.size() && k < 3; ++k) operands[k] = from[k][l % from[k].size()];
-      out.push_back(evalAlu(u.op(), u.dtype().scalar(), operand, std::span(operands, from.size())));
+      ConstValue operands[kMostOperands];
+      for (size_t k = 0; k < count; ++k) operands[k] = from[k][l % from[k].size()];
+      out.push_back(evalAlu(u.op(), u.dtype().scalar(), operand, std::span(operands, count)));
     }
     return out;
   }
@@ -221,16 +232,6 @@ Lanes GraphValues::compute(UOp u) {
     for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>())
       out.push_back(v.isInvalid() ? v : convertConst(u.dtype().scalar(), v));
     return out;
-  }
-  case Op::RANGE:
-  case Op::SPECIAL:
-  case Op::DEFINE_VAR: {
-    const uint32_t key = u.is(Op::RANGE)     ? ctx_.variables.keyOfRange(u)
-                         : u.is(Op::SPECIAL) ? ctx_.variables.keyOfName("s" + u.arg().str())
-                                             : ctx_.variables.keyOfName("v" + u.arg().as<VarArg>().name);
-    const auto at = get(key);
-    if (!at) cannotEvaluate(fmt::format("{} is used outside of its loop", opName(u.op())));
-    return Lanes(lanes, convertConst(u.dtype().scalar(), ConstValue::ofInt(*at)));
   }
   case Op::BIND: return value(u.src(u.srcCount() - 1));
   case Op::VECTORIZE: {

@@ -79,7 +79,9 @@ public:
   explicit GraphValues(ValueContext& context) : ctx_(context) {}
 
   void set(uint32_t key, int64_t value);
-  std::optional<int64_t> get(uint32_t key) const;
+  std::optional<int64_t> get(uint32_t key) const {
+    return key < values_.size() && bindings_[key] ? std::optional(values_[key]) : std::nullopt;
+  }
   void unset(uint32_t key);
   /// Binds a loop to one of its iterations: memory then holds the stores of the iterations before it.
   void choose(uint32_t key, int64_t iteration);
@@ -118,6 +120,7 @@ public:
 
 private:
   Lanes compute(UOp u);
+  Lanes computeVariable(UOp u);
   Lanes opaqueValue(UOp u);
   Lanes computeReduce(UOp u);
   Lanes computeReduceAxis(UOp u);
@@ -143,8 +146,8 @@ private:
   bool dependsOnIndex(UOp u) const;
 
   ValueContext& ctx_;
-  std::vector<int64_t> values_; ///< by key
-  std::vector<bool> bound_;
+  std::vector<int64_t> values_;    ///< by key
+  std::vector<uint64_t> bindings_; ///< by key: a hash of key and value; 0: not bound
   std::unordered_set<uint32_t> running_;       ///< keys of the loops that run() or a reduction goes through
   std::unordered_set<uint32_t> chosen_;        ///< of these, the loops that stand at a chosen iteration
   std::map<uint32_t, int64_t> wanted_;         ///< what choose() was asked for
