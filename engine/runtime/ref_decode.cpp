@@ -29,6 +29,7 @@ public:
     std::vector<std::string> lines = p_.gpu_ ? linesOf(kernel_) : std::vector<std::string>(), texts;
     for (size_t i = 0; i < kernel_.uops.size(); ++i) {
       visit(kernel_.uops[i]);
+      while (told_ < p_.code_.size()) p_.code_[told_++].node = static_cast<int32_t>(i);
       if (p_.gpu_) texts.resize(p_.code_.size(), lines[i]);
     }
     p_.code_.emplace_back();
@@ -271,6 +272,7 @@ private:
   const LoweredKernel& kernel_;
   UOpMap<int32_t> slotOf_, memoryOf_;
   std::vector<int32_t> open_;
+  size_t told_ = 0; ///< instructions that know their node
 };
 
 RefProgram::RefProgram(const LoweredKernel& kernel, std::optional<RefGpu> gpu)

@@ -60,11 +60,18 @@ bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> sto
                      static_cast<int64_t>(first + i), waitsAt(warp[i]));
   }
   const Instruction& in = code_[at];
+  auto tellAll = [&] {
+    for (size_t i = 0; gpu_->onStep && i < warp.size(); ++i) {
+      thread_ = static_cast<int64_t>(first + i);
+      tell(warp[i], in);
+    }
+  };
   const TensorCore& core = gpu_->cores[static_cast<size_t>(in.memory)];
   if (together && warp.size() != static_cast<size_t>(core.threads))
     throw Error(ErrorKind::Runtime, fmt::format("kernel {}: {} needs {} threads, and the group has {}", name_,
                                                 core.name, core.threads, warp.size()));
   if (together) tileProduct(core, in.a.slot, in.b.slot, in.c.slot, in.to.slot, warp);
+  if (together) tellAll();
   for (size_t i = 0; i < warp.size(); ++i)
     if (waits(i) && warp[i].at == at) ++warp[i].at;
   return true;
@@ -108,6 +115,32 @@ void RefProgram::finishWatch() {
   if (count)
     throw Error(ErrorKind::Runtime, fmt::format("kernel {}: {} thing{} found that no GPU may be given:{}",
                                                 name_, count, count == 1 ? " was" : "s were", all));
+}
+
+std::vector<RefProgram::MemoryName> RefProgram::memoryNames() const {
+  std::vector<MemoryName> names;
+  for (const Memory& m : memories_) names.push_back({m.name, m.element.itemsize(), m.shared});
+  return names;
+}
+
+/// Tells about an instruction that the thread has executed.
+void RefProgram::tell(const WorkItem& item, const Instruction& in) const {
+  RefStep step{static_cast<size_t>(in.node), thread_, {}};
+  const ConstValue* v = item.values.data();
+  auto lanes = [&](Operand o, int32_t count) {
+    return o.slot < 0 ? std::span<const ConstValue>()
+                      : std::span(v + o.slot, static_cast<size_t>(o.step ? count : 1));
+  };
+  step.value = lanes(in.what == Do::Store ? in.c : in.to, in.lanes);
+  if (in.what == Do::End) step.value = lanes(code_[static_cast<size_t>(in.jump)].to, 1);
+  if (in.what == Do::Load || in.what == Do::Store) {
+    const Memory& m = memories_[static_cast<size_t>(in.memory)];
+    step.memory = in.memory;
+    const bool open = in.b.slot < 0 || v[in.b.slot].i != 0;
+    if (open) step.element = v[in.a.slot].i;
+    if (open) step.count = std::max<int64_t>(1, in.type.itemsize() * in.lanes / m.element.itemsize());
+  }
+  gpu_->onStep(step);
 }
 
 std::string RefProgram::report() const {

@@ -176,6 +176,7 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::Wmma:
     case Do::Done: item.at = at - 1; return in.what;
     }
+    if (gpu_ && gpu_->onStep) tell(item, in);
   }
 }
 
@@ -204,6 +205,7 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
   std::vector<WorkItem> items(static_cast<size_t>(perGroup));
   for (WorkItem& item : items) item.values = initial_;
   for (int64_t group = 0; group < groups; ++group) {
+    if (gpu_ && gpu_->group.value_or(group) != group) continue;
     std::fill(r.shared.begin(), r.shared.end(), std::byte{0xff});
     for (int64_t local = 0; local < perGroup; ++local) {
       WorkItem& item = items[static_cast<size_t>(local)];
@@ -243,7 +245,8 @@ bool RefProgram::runWarp(Run& r, std::span<WorkItem> warp, size_t first) {
   do {
     for (size_t i = 0; i < warp.size(); ++i) {
       if (stopped[i] != Do::Wmma || code_[warp[i].at].what == Do::Done) continue;
-      if (watch_) watch_->threadRuns(static_cast<int64_t>(first + i));
+      thread_ = static_cast<int64_t>(first + i);
+      if (watch_) watch_->threadRuns(thread_);
       stopped[i] = run(r, warp[i]);
     }
   } while (multiplyTiles(warp, stopped, first));

@@ -23,12 +23,24 @@
 
 namespace uopscope {
 
+/// An instruction that a thread executed.
+struct RefStep {
+  size_t node = 0;                   ///< its position in the linear program
+  int64_t thread = 0;                ///< number of the thread in its group
+  std::span<const ConstValue> value; ///< the lanes of its result, or those stored; the counter of a loop
+  int memory = -1;                   ///< of a LOAD or STORE: as in RefProgram::memoryNames()
+  int64_t element = -1;              ///< the first element accessed; -1: a gate kept it from memory
+  int64_t count = 0;                 ///< elements accessed
+};
+
 /// The configuration of a program that is watched as a GPU's.
 struct RefGpu {
   /// For an address, which bytes of its buffer were written, and the position of the address among these.
   std::function<std::pair<GpuWatch::Shadow, size_t>(const void*)> shadowOf = {};
   /// The layouts of the cores that a WMMA may name.
   std::vector<TensorCore> cores = {};
+  std::optional<int64_t> group = {}; ///< the only group that a launch runs
+  std::function<void(const RefStep&)> onStep = {};
 };
 
 class RefProgram : public Program {
@@ -40,6 +52,13 @@ public:
                 std::span<const int64_t> globalSize, std::span<const int64_t> localSize, bool wait) override;
   /// The decoded instructions, as text.
   std::string assembly() const override;
+  /// Name, bytes of an element, and whether a group shares it.
+  struct MemoryName {
+    std::string name;
+    int64_t elementBytes = 4;
+    bool shared = false;
+  };
+  std::vector<MemoryName> memoryNames() const;
   /// After a launch as a GPU: the cost of each memory access, and the share of a processor that a group
   /// occupies.
   std::string report() const;
@@ -62,6 +81,7 @@ private:
     int32_t memory = -1;       ///< for Load and Store: index in memories_; for Wmma: in cores of the GPU
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
+    int32_t node = -1;         ///< position in the linear program
   };
   struct Memory {
     std::string name;
@@ -81,6 +101,7 @@ private:
 
   Do run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  void tell(const WorkItem& item, const Instruction& in) const;
   /// `before` are the bytes at `now` before a store; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
              const std::byte* now) const;
@@ -111,6 +132,7 @@ private:
   std::mutex watching_;                                ///< one launch at a time is watched
   size_t warp_ = static_cast<size_t>(GpuWatch::kWarp); ///< threads that meet at a WMMA
   int64_t registers_ = 0, threads_ = 0, groups_ = 0;
+  int64_t thread_ = 0; ///< number in its group of the thread that runs, where steps are told
 };
 
 } // namespace uopscope

@@ -59,7 +59,7 @@ double readValue(DType d, const std::byte* at) {
   }
 }
 
-void writeValue(DType d, std::byte* at, Random& random) {
+void writeMadeUp(DType d, std::byte* at, Random& random) {
   double unit = random.unit();
   auto put = [&](auto v) { std::memcpy(at, &v, sizeof v); };
   auto small = static_cast<int64_t>(unit * 8);
@@ -83,6 +83,15 @@ void writeValue(DType d, std::byte* at, Random& random) {
 
 } // namespace
 
+std::vector<std::byte> madeUpData(DType d, int64_t size, uint64_t& state) {
+  Random random{state};
+  const auto width = static_cast<size_t>(d.itemsize());
+  std::vector<std::byte> out(static_cast<size_t>(size) * width);
+  for (int64_t i = 0; i < size; ++i) writeMadeUp(d, out.data() + static_cast<size_t>(i) * width, random);
+  state = random.state;
+  return out;
+}
+
 struct KernelRunner::State {
   std::unique_ptr<ContextScope> settings;
   Pool pool;
@@ -99,15 +108,8 @@ struct KernelRunner::State {
   KernelRunOptions options;
 
   void fill() {
-    Random random{hashMix(options.seed, 0x5eed)};
-    std::vector<std::byte> host;
-    for (Memory& m : memory) {
-      auto width = static_cast<size_t>(m.dtype.itemsize());
-      host.assign(static_cast<size_t>(m.size) * width, std::byte{0});
-      for (int64_t i = 0; i < m.size; ++i)
-        writeValue(m.dtype, host.data() + static_cast<size_t>(i) * width, random);
-      m.buffer->copyIn(host.data());
-    }
+    uint64_t state = hashMix(options.seed, 0x5eed);
+    for (Memory& m : memory) m.buffer->copyIn(madeUpData(m.dtype, m.size, state).data());
   }
   std::vector<int64_t> variables() const {
     std::vector<int64_t> out;

@@ -56,6 +56,9 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// Made-up elements; `state` is that of the random numbers, and moves on.
+std::vector<std::byte> madeUpData(DType d, int64_t size, uint64_t& state);
+
 /// Largest difference of two outcomes relative to the size of the values; infinity where NaNs or shapes
 /// differ.
 double largestDifference(const KernelOutcome& a, const KernelOutcome& b);

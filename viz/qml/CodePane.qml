@@ -66,6 +66,7 @@ Rectangle {
                 UButton { objectName: "bisectScript"; visible: pane.model === Session.scriptCode; enabled: !Tools.bisect.busy; quiet: false; text: qsTr("Which rewrite makes it fail?"); tip: qsTr("Runs the script with fewer and fewer rewrites until it ends without an error"); onClicked: Tools.bisect.ofScript() }
                 UButton { objectName: "editOpen"; visible: pane.model === Session.scriptCode; quiet: false; text: qsTr("Edit"); tip: qsTr("Change the script, record it again, compare"); onClicked: Tools.editor.edit() }
                 UButton { objectName: "llvmOpen"; visible: Session.tab === "ir" && pane.model === Session.code; quiet: false; text: qsTr("LLVM's passes"); tip: qsTr("What LLVM makes of it, pass by pass"); onClicked: Tools.llvm.open = true }
+                UButton { objectName: "warpOpen"; visible: Session.tab === "uops" && pane.model === Session.code && Session.scopeKind === "kernel"; quiet: false; text: qsTr("Threads of a warp"); tip: qsTr("Walks through a GPU kernel in the interpreter: the threads of a warp, their values and the bytes they access"); onClicked: Tools.warp.open = true }
                 UButton { icon16: "search"; tip: qsTr("Find (/)"); on: pane.searching; onClicked: pane.searching ? pane.endSearch() : pane.search() }
                 UButton { icon16: "copy"; tip: qsTr("Copy all"); onClicked: pane.copy(1, -1) }
             }

@@ -272,11 +272,12 @@ ApplicationWindow {
                         CodePane {
                             id: codePane
                             anchors.fill: parent
-                            visible: ["source", "asm", "uops"].indexOf(Session.tab) >= 0 || Session.tab === "ir" && !Tools.llvm.open
+                            visible: ["source", "asm"].indexOf(Session.tab) >= 0 || Session.tab === "ir" && !Tools.llvm.open || Session.tab === "uops" && !Tools.warp.open
                             model: Session.code
                             lit: Session.tab === "source" ? Tools.linked.source : Session.tab === "asm" ? Tools.linked.assembly : Session.tab === "uops" ? Tools.linked.uops : null
                             what: Session.scopeName
                         }
+                        WarpPane { anchors.fill: parent; visible: Session.tab === "uops" && Tools.warp.open }
                         LlvmPane { anchors.fill: parent; visible: Session.tab === "ir" && Tools.llvm.open }
                         StatsPane { id: stats; anchors.fill: parent; visible: Session.tab === "stats" }
                         ScriptEditPane { anchors.fill: parent; visible: Session.tab === "script" && Tools.editor.editing; onCompareAsked: before => { Tools.compare.openLeft(before); Session.tab = "compare"; } }
@@ -287,7 +288,7 @@ ApplicationWindow {
                     id: right
                     objectName: "rightPane"
                     property bool shown: true
-                    visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && ["whatif", "values", "compare"].indexOf(Session.tab) >= 0)
+                    visible: shown && ["links", "rule", "story", "stats", "profile", "timeline", "sql"].indexOf(Session.tab) < 0 && !(Session.tab === "script" && Tools.editor.editing) && !(window.width < Theme.px(1100) && (["whatif", "values", "compare"].indexOf(Session.tab) >= 0 || Session.tab === "uops" && Tools.warp.open))
                     SplitView.preferredWidth: Math.min(Theme.px(330), window.width * 0.25)
                     SplitView.minimumWidth: Math.min(Theme.px(220), window.width * 0.3)
                 }

@@ -209,6 +209,12 @@ struct LinkedLinesType {
   QML_UNCREATABLE("made by the session")
 };
 
+struct WarpModelType {
+  Q_GADGET
+  QML_FOREIGN(uopscope::WarpModel)
+  QML_NAMED_ELEMENT(WarpModel)
+  QML_UNCREATABLE("made by the session")
+};
 struct RooflineModelType {
   Q_GADGET
   QML_FOREIGN(uopscope::RooflineModel)

@@ -18,6 +18,7 @@
 #include "viz/models/lab/rule_model.h"
 #include "viz/models/lab/story_teller.h"
 #include "viz/models/lab/values_model.h"
+#include "viz/models/lab/warp_model.h"
 #include "viz/models/lab/what_if_model.h"
 #include "viz/models/numbers/profile.h"
 #include "viz/models/numbers/sql_model.h"
@@ -44,6 +45,7 @@ class Tools : public QObject {
   Q_PROPERTY(uopscope::TimelineModel* timeline READ timeline CONSTANT)
   Q_PROPERTY(uopscope::LinkedPanes* linked READ linked CONSTANT)
   Q_PROPERTY(uopscope::LlvmPassesModel* llvm READ llvm CONSTANT)
+  Q_PROPERTY(uopscope::WarpModel* warp READ warp CONSTANT)
   Q_PROPERTY(uopscope::RooflineModel* roofline READ roofline CONSTANT)
   Q_PROPERTY(uopscope::WhatIfModel* whatIf READ whatIf CONSTANT)
   Q_PROPERTY(uopscope::HandModel* hand READ hand CONSTANT)
@@ -75,6 +77,7 @@ public:
   TimelineModel* timeline() { return &timeline_; }
   LinkedPanes* linked() { return &linked_; }
   LlvmPassesModel* llvm() { return &llvm_; }
+  WarpModel* warp() { return &warp_; }
   RooflineModel* roofline() { return &roofline_; }
   WhatIfModel* whatIf() { return &whatIf_; }
   HandModel* hand() { return &hand_; }
@@ -111,6 +114,7 @@ private:
   TimelineModel timeline_;
   LinkedPanes linked_;
   LlvmPassesModel llvm_;
+  WarpModel warp_;
   RooflineModel roofline_;
   WhatIfModel whatIf_;
   HandModel hand_;

@@ -38,6 +38,7 @@ enum class Channel {
   Sql,
   Check,
   Llvm,
+  Warp,
   Lab,
   Roofline,
   Profile,
