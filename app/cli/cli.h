@@ -27,6 +27,7 @@ struct RecordOptions {
   /// The interpreter's `-m MODULE ARGS` or `-c CODE ARGS`, in place of a script.
   std::vector<std::string> interpreter;
   bool json = false, quiet = false, pause = false;
+  int64_t flip = 0;               ///< number of a choice of the schedule that is made the other way; 0: none
   bool check = false;             ///< check every rewrite after the recording
   std::vector<std::string> rules; ///< files of rules that take part
   std::string rulesAfter;         ///< the pass that they follow; empty: the files name it

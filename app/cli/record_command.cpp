@@ -413,6 +413,7 @@ int record(const RecordOptions& given) {
   const ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   clearPlace(o);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
+  if (o.flip) setenv("FLIP", std::to_string(o.flip).c_str(), 1);
   const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
   SharedProgress progress;
   prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one

@@ -70,6 +70,10 @@ void addRecord(CLI::App& app, VerbArguments& o) {
       ->take_all();
   verb->add_option("--after", o.record.rulesAfter,
                    "the pass that these rules follow, whatever the file names");
+  verb->add_option(
+          "--flip", o.record.flip,
+          "the number of a choice between storing a value and computing it again, made the other way")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
   verb->add_flag("--check", o.record.check,
                  "afterwards, check that each rewrite keeps the value of its node (see check)");
   verb->add_flag("--pause", o.record.pause, "stop before the first rewrite");

@@ -108,6 +108,8 @@ ContextVar debugRangeify("DEBUG_RANGEIFY", 0, "1: print range assignment");
 ContextVar pcontig("PCONTIG", 0, "partial contiguous: buffers inside loops; 0 where rows are long, -1 never");
 ContextVar noMemoryPlanner("NO_MEMORY_PLANNER", 0, "1: every intermediate buffer has memory of its own");
 ContextVar maxKernelBuffers("MAX_KERNEL_BUFFERS", 0, "most buffers that a kernel has; below 3: no limit");
+ContextVar flip("FLIP", 0,
+                "the number of a choice between storing a value and computing it again, made the other way");
 ContextVar ccache("CCACHE", 1, "0: no cache of compiled kernels");
 ContextVar ignoreBeamCache("IGNORE_BEAM_CACHE", 0, "1: search again");
 ContextVar ignoreOob("IGNORE_OOB", 1, "0: check that indices are within bounds");

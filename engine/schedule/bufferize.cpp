@@ -10,6 +10,7 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
+#include "engine/schedule/prices.h"
 #include "engine/uop/unique.h"
 
 #include <fmt/format.h>
@@ -61,6 +62,14 @@ UOp storeValue(Match& m) {
     buffer = UOp::make(Op::BUFFER, value.dtype(), {unique, deviceNode(device)}, Arg::of(size));
     address = buffer.indexed({flatIndex(layout, b.src().subspan(1))}, value.dtype().ptr(size));
   }
+  if (info.choice)
+    because([&] {
+      return Decision{
+          fmt::format("it is stored once; FLIP={} computes it again in its readers", info.choice->number),
+          info.choice->stored,
+          kPriceUnit,
+          {{"computed again", info.choice->again}}};
+    });
   info.buffer = buffer;
   UOp done = buffer.after(std::vector<UOp>{address.store(value).end(loops)}).withTag(b.tag());
   ctx.layout[done] = layout;
@@ -78,7 +87,7 @@ UOp readStored(Match& m) {
   return u.src(0).indexed({flatIndex(layout->second, u.src().subspan(1))}, u.dtype());
 }
 
-constexpr RuleDef kStore[] = {
+constexpr RuleDef kStoreRules[] = {
     RULE("store-value", any(Op::BUFFERIZE), storeValue),
     RULE("read-stored", op(Op::INDEX, any(Op::AFTER)).more(), readStored),
 };
@@ -182,7 +191,7 @@ UOp groupStores(UOp sink, ScheduleState& state) {
 }
 
 const PatternMatcher& storeMatcher() {
-  static const PatternMatcher rules({kStore});
+  static const PatternMatcher rules({kStoreRules});
   return rules;
 }
 

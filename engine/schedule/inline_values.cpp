@@ -9,6 +9,8 @@
 // nothing, always is, and so is a mask that selects places by numbers in memory: the sum over the places that reads
 // it becomes a single load. So is a value that is zero but where two loops are at the same place, as unit vectors
 // and diagonals are.
+#include "engine/base/context_var.h"
+#include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
@@ -16,6 +18,8 @@
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/uop/visit.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -147,7 +151,7 @@ public:
   /// readers.
   bool inlines(UOp buffer) {
     auto n = static_cast<size_t>(buffer.tag().i());
-    const StoredValue& value = state_.stored[n];
+    StoredValue& value = state_.stored[n];
     if (!value.removable) return false;
     if (decided_.size() < state_.stored.size()) decided_.resize(state_.stored.size(), 0);
     if (!decided_[n]) decided_[n] = decide(buffer.src(0), value) ? 1 : 2;
@@ -172,18 +176,40 @@ public:
   StoredValue& stored(UOp buffer) { return state_.stored[static_cast<size_t>(buffer.tag().i())]; }
 
 private:
-  bool decide(UOp value, const StoredValue& info) {
+  bool decide(UOp value, StoredValue& info) {
     if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
-    Work work = workOf(value);
+    const Work work = workOf(value);
     if (work.tooLarge || work.reducesMemory) return false;
-    if (!work.loads && work.total <= kNoMemory) return true;
-    if (work.loads <= 1 && work.total <= kLoad + kTrivial) return true;
-    if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) return true;
+    const StoreChoice choice = priced(work, info);
+    bool inlines = choice.again <= choice.stored;
+    if (!work.loads && work.total <= kNoMemory) inlines = true;
+    if (work.loads <= 1 && work.total <= kLoad + kTrivial) inlines = true;
+    if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) inlines = true;
+    if (!isNumbered()) return inlines;
+    info.choice = choice;
+    return inlines != (choice.number == vars::flip);
+  }
+
+  StoreChoice priced(const Work& work, const StoredValue& info) {
     double demand = info.demand, inMemory = info.elements * kStore;
-    bool hosted = info.hosted && hostStays(info.kernel);
+    const bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
-    return demand * work.total <= inMemory + demand * kLoad;
+    StoreChoice choice{0, demand * work.total, inMemory + demand * kLoad};
+    if (isNumbered()) choice.number = numberOf(info);
+    return choice;
+  }
+
+  /// Numbers cost a walk over the graph; only an observer or FLIP asks for them.
+  static bool isNumbered() {
+    const Observer* observer = Observer::current();
+    return vars::flip || (observer && observer->wantsRewrites());
+  }
+  /// The number of a value's choice: the same in every process that schedules the same graph.
+  int64_t numberOf(const StoredValue& info) {
+    if (!graph_) graph_ = sink_.key().first | 1;
+    const auto position = static_cast<uint64_t>(&info - state_.stored.data());
+    return static_cast<int64_t>(mixHash(graph_, position) % 999'999'999) + 1;
   }
 
   /// Whether a value's host kernel stays. If the readers of a host inline it, its kernel disappears, and so
@@ -264,7 +290,8 @@ private:
   }
 
   ScheduleState& state_;
-  UOp sink_; ///< the graph before the pass
+  UOp sink_;           ///< the graph before the pass
+  uint64_t graph_ = 0; ///< hash of it, once asked for
   std::vector<char> decided_;
   std::map<int64_t, UOp> values_; ///< stored values by number
   std::map<int, bool> stays_;     ///< whether a kernel stays, by the number of its first value
@@ -308,8 +335,16 @@ UOp dropDeadLoops(Match& m) {
 
 UOp inlineValue(Match& m) {
   auto& inliner = m.ctx<Inliner>();
-  return inliner.inlines(m[buf]) ? inliner.inlined(m[buf], m.root())
-                                 : m.decline("storing it is cheaper, or several need it");
+  if (!inliner.inlines(m[buf])) return m.decline("storing it is cheaper, or several need it");
+  because([&] {
+    const auto& choice = inliner.stored(m[buf]).choice;
+    return choice ? Decision{fmt::format("its readers compute it again; FLIP={} stores it", choice->number),
+                             choice->again,
+                             kPriceUnit,
+                             {{"stored", choice->stored}}}
+                  : Decision{"its readers compute it again"};
+  });
+  return inliner.inlined(m[buf], m.root());
 }
 
 /// A reduction over loops that its value does not depend on becomes a product or a power.

@@ -10,10 +10,17 @@
 #include "engine/uop/sint.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace uopscope::sched {
+
+/// The choice whether a value is stored or computed again by its readers.
+struct StoreChoice {
+  int64_t number = 0;           ///< FLIP=number makes it the other way
+  double again = 0, stored = 0; ///< prices, in quarters of a vector operation
+};
 
 struct StoredValue {
   UOp node; ///< the value in the graph that ranges were assigned to
@@ -29,6 +36,8 @@ struct StoredValue {
   std::vector<int> users;  ///< stored values computed from it
   std::vector<UOp> parts;  ///< nodes computed in the same loops
   UOp buffer;              ///< set once it is stored
+  std::optional<StoreChoice> choice =
+      {}; ///< none where there is no choice; known while rewrites are observed
 };
 
 /// State that the passes share.
