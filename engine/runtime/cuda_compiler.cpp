@@ -8,12 +8,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -204,29 +202,6 @@ std::optional<Binary> unpacked(const std::string& text) {
   return Binary{text.substr(at, image), text.substr(at + image, ptx), text.substr(at + image + ptx)};
 }
 
-/// A file that is deleted with its owner.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string& content)
-      : path_((fs::temp_directory_path() / "uopscope-XXXXXX").string()) {
-    int file = mkstemp(path_.data());
-    if (file < 0)
-      path_.clear();
-    else
-      close(file);
-    if (!path_.empty()) std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TemporaryFile() {
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  std::string path_;
-};
-
 /// A listing without lines that readers do not need. `placed` returns, for each line, the number of the
 /// source line that it names, -1 to keep it, or 0 to drop it.
 template <typename Placed>
@@ -317,7 +292,7 @@ std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   std::string program = findProgram("nvdisasm", further);
   std::string text;
   if (!program.empty() && binary.image != binary.ptx) {
-    TemporaryFile file(binary.image);
+    InputFile file(binary.image);
     FinishedChild run = runProgram({program, "--print-code", "--print-line-info", file.path()});
     if (run.succeeded()) text = tidied(run.out, lines, placedInSass);
   }

@@ -116,6 +116,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
       f.addFnAttr(llvm::Attribute::NoInline);
     }
   }
+  runLlvmPasses(module, machine, listener);
+}
+
+void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const LlvmListener& listener,
+                   const std::string& last) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -130,7 +135,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   llvm::ModulePassManager passes;
-  if (auto error = builder.parsePassPipeline(passes, fmt::format("function({})", fmt::join(kStages, ","))))
+  if (auto error = builder.parsePassPipeline(
+          passes, fmt::format("function({}){}{}", fmt::join(kStages, ","), last.empty() ? "" : ",", last)))
     throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
 }
