@@ -73,7 +73,11 @@ void checkGolden(const std::string& name, const std::string& text) {
 }
 
 std::string extensionOf(std::string_view language) {
-  return language == "CUDA" ? "cu" : language == "METAL" ? "metal" : language == "CL" ? "cl" : "wgsl";
+  return language == "CUDA"    ? "cu"
+         : language == "METAL" ? "metal"
+         : language == "CL"    ? "cl"
+         : language == "AMD"   ? "amd.ll"
+                               : "wgsl";
 }
 
 /// The output of a command; empty where it succeeds silently.
@@ -120,7 +124,7 @@ static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
 TEST_CASE("a product of halves is computed by tensor cores") {
   Pool pool;
   PoolScope scope(pool);
-  for (const char* language : {"CUDA", "METAL"}) {
+  for (const char* language : {"CUDA", "METAL", "AMD"}) {
     CAPTURE(std::string(language));
     auto renderer = makeGpuRenderer(language);
     auto lower = [&](UOp ast) {
@@ -149,7 +153,7 @@ TEST_CASE("a product of halves is computed by tensor cores") {
     auto fastest = std::find_if(grouped.uops.begin(), grouped.uops.end(),
                                 [](UOp u) { return u.is(Op::SPECIAL) && u.arg().str() == "lidx0"; });
     REQUIRE(fastest != grouped.uops.end());
-    CHECK((*fastest).vmax() == 31);
+    CHECK((*fastest).vmax() == renderer->target().tensorCores[0].threads - 1);
     // A tile holds every element once.
     for (const TensorCore& core : renderer->target().tensorCores)
       for (const auto& layout : {core.a, core.b, core.c}) {
@@ -219,6 +223,7 @@ TEST_CASE("what a language lacks is an error that names it") {
 TEST_CASE("GPU languages are looked at through NULL") {
   CHECK(Device::get("NULL:CUDA").renderer().target().device == "CUDA");
   CHECK(Device::get("null:wgsl").renderer().target().device == "WGSL");
+  CHECK(Device::get("NULL:AMD").renderer().target().suffix == "gfx942");
   for (const char* name : {"CUDA", "METAL", "NULL:FORTRAN"}) {
     std::string message;
     try {
