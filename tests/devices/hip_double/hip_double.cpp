@@ -58,7 +58,7 @@ struct State {
   int failed = kSuccess; ///< a launch that failed is told by the next call that waits
 };
 State& state() {
-  static State s;
+  static State& s = *std::make_unique<State>().release(); // programs are unloaded after static objects die
   return s;
 }
 

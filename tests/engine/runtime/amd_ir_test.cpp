@@ -1,5 +1,6 @@
 // The texts of kernels for AMD compute what the reference interpreter computes from the same linear programs. The texts
 // go through the whole device, down to a double of HIP's library, and run as IR on the CPU (ir_on_cpu.h).
+#include "engine/render/amd_renderer.h"
 #include "tests/devices/hip_double/ir_on_cpu.h"
 #include "tests/engine/codegen/kernels.h"
 #include "tests/engine/codegen/oracle.h"
@@ -85,6 +86,7 @@ TEST_CASE("AMD: texts of kernels compute what the interpreter computes") {
                                               {OptOp::LOCAL, 1, {4}},
                                               {OptOp::UPCAST, 0, {2}},
                                               {OptOp::UNROLL, 0, {4}}})); // operands in shared memory
+  checkOnDouble(matmul(64, 64, 64)); // several results a thread
   checkOnDouble(withOpts(matmul(8, 8, 12), {{OptOp::NOLOCALS, -1, {}}}));
 
   UOp i = UOp::range(40, 0);
@@ -103,4 +105,48 @@ TEST_CASE("AMD: texts of kernels compute what the interpreter computes") {
                                               .end({j})}),
                          {}),
                 {{"n", 21}});
+}
+
+TEST_CASE("AMD: products on tensor cores are right for the layouts in AMD's documents") {
+  Pool pool;
+  PoolScope scope(pool);
+  if (!makeLlvmCompiler()) return;
+  for (const char* architecture : {"gfx90a", "gfx942", "gfx1100"})
+    for (DType type : {dtypes::float16, dtypes::bfloat16})
+      for (int64_t n : {16, 32, 64}) {
+        CAPTURE(architecture);
+        CAPTURE(type.name());
+        CAPTURE(n);
+        UOp i = UOp::range(n, 0), j = UOp::range(n, 1), t = UOp::range(n, 2, AxisType::Reduce);
+        UOp term = testing::read(memory(1, n * n, type), i * n + t) *
+                   testing::read(memory(2, n * n, type), t * n + j);
+        UOp ast = testing::kernel({memory(0, n * n)
+                                       .indexed({i * n + j})
+                                       .store(term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
+                                       .end({i, j})});
+        Values before = randomBuffers(ast, 3), wanted = before;
+        Oracle(wanted, {}).run(ast);
+        AmdRenderer renderer(amdTarget(architecture));
+        LoweredKernel k = lowerKernel(ast, renderer.target());
+        PoolScope inner(*k.pool);
+        CHECK(std::any_of(k.uops.begin(), k.uops.end(), [](UOp u) { return u.is(Op::WMMA); }));
+        const std::string source = renderer.render(k);
+        CAPTURE(source);
+        std::vector<float> out(static_cast<size_t>(n * n));
+        std::vector<std::byte> left(out.size() * 2), right(out.size() * 2);
+        for (size_t e = 0; e < out.size(); ++e) {
+          put(left.data() + 2 * e, type, before.at(1)[e]);
+          put(right.data() + 2 * e, type, before.at(2)[e]);
+        }
+        void* arguments[] = {out.data(), left.data(), right.data()};
+        hip_double_launch launch{};
+        launch.arguments = arguments;
+        for (size_t axis = 0; axis < 3; ++axis) {
+          launch.grid[axis] = axis < k.globalSize.size() ? static_cast<uint32_t>(k.globalSize[axis].i()) : 1;
+          launch.block[axis] = axis < k.localSize.size() ? static_cast<uint32_t>(k.localSize[axis].i()) : 1;
+        }
+        IrOnCpu(k, source).launch(launch);
+        for (size_t e = 0; e < out.size(); ++e)
+          REQUIRE(out[e] == static_cast<float>(wanted.at(0)[e].asDouble()));
+      }
 }
