@@ -8,15 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 
 namespace uopscope {
 
 namespace {
-
-/// Bytes of the widest access: global_load_dwordx4, ds_read_b128.
-constexpr int kWidestAccess = 16;
 
 /// A tensor core and the intrinsic that calls it.
 struct AmdCore {
@@ -45,7 +41,7 @@ std::vector<AmdCore> coresOf(std::string_view architecture) {
   return architecture.starts_with("gfx11") ? waveCores() : std::vector<AmdCore>();
 }
 
-class AmdDialect final : public LlvmDialect {
+class AmdDialect final : public LlvmGpuDialect {
 public:
   explicit AmdDialect(std::string architecture) : architecture_(std::move(architecture)) {}
 
@@ -54,13 +50,6 @@ public:
            : space == AddrSpace::Local ? "ptr addrspace(3)"
                                        : "ptr addrspace(5)";
   }
-  int alignment(DType accessed) const override {
-    int element = accessed.scalar().itemsize(), lanes = accessed.count();
-    return std::has_single_bit(static_cast<unsigned>(lanes)) ? std::min(kWidestAccess, lanes * element)
-                                                             : element;
-  }
-  int arrayAlignment(DType, int64_t) const override { return kWidestAccess; }
-  bool hasGroups() const override { return true; }
   std::string head() const override { return "target triple = \"amdgcn-amd-amdhsa\"\n\n"; }
 
   std::string module(const LlvmFunction& f) const override {
@@ -78,25 +67,6 @@ public:
         "\"amdgpu-flat-work-group-size\"=\"{}\" \"uniform-work-group-size\"=\"true\" }}\n",
         head(), identifier(f.kernel.name), f.parameters, f.body, outside.empty() ? "" : "\n", outside,
         architecture_, size);
-  }
-
-  std::string special(LlvmText& out, const LoweredKernel& kernel, UOp u) const override {
-    const std::string& index = u.arg().str();
-    int axis = index.empty() ? -1 : index.back() - '0';
-    bool isThread = index.starts_with("lidx");
-    // "idx0" counts all threads: its launches have groups of one thread.
-    if (axis < 0 || axis > 2 || !(isThread || index.starts_with("gidx") || index.starts_with("idx")))
-      throw Error(ErrorKind::Compile, fmt::format("kernel {}: no launch index is called {}; there are gidx0 "
-                                                  "to gidx2, lidx0 to lidx2 and idx0 to idx2",
-                                                  kernel.name, index));
-    std::string function = fmt::format("llvm.amdgcn.work{}.id.{}", isThread ? "item" : "group", "xyz"[axis]);
-    out.declare(fmt::format("declare i32 @{}()\n", function));
-    std::string range = u.src(0).isConst()
-                            ? fmt::format("range(i32 0, {}) ", std::max<int64_t>(1, u.src(0).constValue().i))
-                            : "";
-    std::string number = out.emit("idx", fmt::format("call {}i32 @{}()", range, function));
-    return u.dtype().itemsize() == 8 ? out.emit("cast", fmt::format("zext nneg i32 {} to i64", number))
-                                     : number;
   }
 
   /// Fences keep LLVM from moving accesses of shared memory over the barrier.
@@ -124,6 +94,11 @@ public:
     }
     throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} has no tensor core called {}", kernel.name,
                                                 architecture_, arg.name));
+  }
+
+protected:
+  std::string numberOf(bool thread, char axis) const override {
+    return fmt::format("llvm.amdgcn.work{}.id.{}", thread ? "item" : "group", axis);
   }
 
 private:

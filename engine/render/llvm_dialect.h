@@ -48,6 +48,19 @@ public:
                            std::span<const std::string> fragments) const;
 };
 
+/// What the GPUs of all makers share.
+class LlvmGpuDialect : public LlvmDialect {
+public:
+  int alignment(DType accessed) const override;
+  int arrayAlignment(DType element, int64_t size) const override;
+  bool hasGroups() const override { return true; }
+  std::string special(LlvmText& out, const LoweredKernel& kernel, UOp u) const override;
+
+protected:
+  /// The intrinsic that gives the number of a thread in its group, or of a group; the axis is 'x', 'y' or 'z'.
+  virtual std::string numberOf(bool thread, char axis) const = 0;
+};
+
 /// The text of a kernel. `lines`, if given, receives the instructions that each line comes from.
 std::string writeLlvm(const LoweredKernel& kernel, const LlvmDialect& dialect, std::vector<TextLine>* lines);
 

@@ -212,7 +212,7 @@ private:
     bool isShared = u.is(Op::DEFINE_LOCAL) && dialect_.hasGroups();
     const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
     DType element = u.dtype().base();
-    auto size = static_cast<int64_t>(u.dtype().size());
+    int64_t size = u.dtype().size();
     std::string array = fmt::format("[{} x {}]", size, LlvmText::memoryType(element));
     int align = dialect_.arrayAlignment(element, size);
     AddrSpace space = isShared ? AddrSpace::Local : AddrSpace::Reg;

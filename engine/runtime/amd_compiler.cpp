@@ -5,9 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/runtime/disassembler.h"
 #include "engine/runtime/disk_cache.h"
-#include "engine/runtime/kernel_report.h"
-#include "engine/runtime/llvm_lines.h"
-#include "engine/runtime/llvm_pipeline.h"
+#include "engine/runtime/llvm_gpu.h"
 
 #include <fmt/format.h>
 
@@ -17,16 +15,7 @@
 
 #ifdef UOPSCOPE_HAVE_LLVM
 #include <llvm/BinaryFormat/MsgPackDocument.h>
-#include <llvm/IR/DiagnosticInfo.h>
-#include <llvm/IR/DiagnosticPrinter.h>
-#include <llvm/IR/Module.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ELFObjectFile.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
-
-#include <mutex>
 #endif
 
 namespace uopscope::amd {
@@ -34,6 +23,10 @@ namespace uopscope::amd {
 namespace {
 
 constexpr const char* kTriple = "amdgcn-amd-amdhsa";
+/// The version of code objects that every driver since ROCm 4.1 loads.
+constexpr unsigned kCodeObjectVersion = 400;
+/// It finds which numbers and arguments a kernel does not read, so that none are loaded.
+constexpr const char* kLastPass = "amdgpu-attributor";
 
 class Listing : public Program {
 public:
@@ -72,82 +65,6 @@ std::string linker() {
 
 namespace {
 
-/// The version of code objects that every driver since ROCm 4.1 loads.
-constexpr unsigned kCodeObjectVersion = 400;
-
-void initialise() {
-  static std::once_flag done;
-  std::call_once(done, [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTarget();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUAsmPrinter();
-    LLVMInitializeAMDGPUDisassembler();
-  });
-}
-
-std::unique_ptr<llvm::TargetMachine> machineFor(const std::string& architecture) {
-  initialise();
-  std::string message;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, message);
-  if (!target) throw Error(ErrorKind::Device, "LLVM was built without GPUs of AMD: " + message);
-  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(kTriple, "", ""));
-  if (!known || !known->isCPUStringValid(architecture))
-    throw Error(ErrorKind::Value,
-                fmt::format("LLVM {} knows no GPU of AMD called \"{}\"; there are gfx90a, gfx942, "
-                            "gfx1100 and others",
-                            LLVM_VERSION_STRING, architecture));
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(kTriple, architecture, "", llvm::TargetOptions(), llvm::Reloc::PIC_));
-}
-
-/// Keeps errors of code generation, for which LLVM would end the process.
-class Diagnostics : public llvm::DiagnosticHandler {
-public:
-  explicit Diagnostics(std::string& message, unsigned& line) : message_(message), line_(line) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() != llvm::DS_Error || !message_.empty()) return true;
-    llvm::raw_string_ostream out(message_);
-    llvm::DiagnosticPrinterRawOStream printer(out);
-    info.print(printer);
-    if (const auto* unsupported = llvm::dyn_cast<llvm::DiagnosticInfoUnsupported>(&info)) note(*unsupported);
-    if (const auto* limit = llvm::dyn_cast<llvm::DiagnosticInfoResourceLimit>(&info)) note(*limit);
-    return true;
-  }
-
-private:
-  void note(const llvm::DiagnosticInfoWithLocationBase& placed) {
-    if (!placed.isLocationAvailable()) return;
-    unsigned column = 0;
-    llvm::StringRef file;
-    placed.getLocation(file, line_, column);
-  }
-
-  std::string& message_;
-  unsigned& line_;
-};
-
-std::string objectOf(const std::string& kernel, const std::string& source, const std::string& architecture) {
-  std::string message;
-  unsigned line = 0;
-  llvm::LLVMContext context;
-  context.setDiagnosticHandler(std::make_unique<Diagnostics>(message, line));
-  auto machine = machineFor(architecture);
-  auto module = parseKernel(context, kernel, source);
-  module->setDataLayout(machine->createDataLayout());
-  module->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", kCodeObjectVersion);
-  for (llvm::Function& f : *module)
-    if (!f.isDeclaration()) attachLines(*module, f.getName().str(), source);
-  // It finds which numbers and arguments a kernel does not read, so that none are loaded.
-  runLlvmPasses(*module, *machine, {}, "amdgpu-attributor");
-  std::string object = objectCode(*module, *machine);
-  if (!message.empty())
-    throw Error(ErrorKind::Compile,
-                fmt::format("kernel {}: LLVM does not compile it for {}\n{}\n{}source:\n{}", kernel,
-                            architecture, message, sourceLine(source, line), source));
-  return object;
-}
-
 int64_t numberIn(llvm::msgpack::MapDocNode& map, llvm::StringRef key) {
   auto found = map.find(key);
   if (found == map.end()) return 0;
@@ -179,17 +96,6 @@ Resources read(llvm::msgpack::MapDocNode& kernel) {
 
 } // namespace
 
-Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
-  DiskCache* disk = DiskCache::named("kernels");
-  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", LLVM_VERSION_STRING, kTriple,
-                                             architecture, buildIdentity(), source)
-                               : std::string();
-  if (auto kept = disk ? disk->find(key) : std::nullopt) return {architecture, std::move(*kept)};
-  Binary made{architecture, objectOf(kernel, source, architecture)};
-  if (disk) disk->store(key, made.object);
-  return made;
-}
-
 Resources resourcesOf(const Binary& binary) {
   using File = llvm::object::ELF64LEFile;
   constexpr unsigned kMetadataNote = 32; // NT_AMDGPU_METADATA
@@ -216,33 +122,8 @@ Resources resourcesOf(const Binary& binary) {
   throw Error(ErrorKind::Compile, "the object has no metadata of a kernel");
 }
 
-#else
-
-Binary compile(const std::string& kernel, const std::string&, const std::string&) {
-  throw Error(ErrorKind::Device,
-              fmt::format("kernel {}: this uopscope was built without LLVM, which compiles for GPUs "
-                          "of AMD: install llvm-19-dev and build again",
-                          kernel));
-}
-Resources resourcesOf(const Binary&) {
-  return {};
-}
-
-#endif
-
-std::string codeObject(const std::string& kernel, const Binary& binary) {
-  DiskCache* disk = DiskCache::named("kernels");
-  const std::string key = "code object\n" + binary.object;
-  if (auto kept = disk ? disk->find(key) : std::nullopt) return std::move(*kept);
-  const InputFile file(binary.object);
-  FinishedChild run = runProgram({linker(), "-shared", "--no-undefined", file.path(), "-o", "-"});
-  if (!run.succeeded())
-    throw Error(ErrorKind::Compile, fmt::format("kernel {}: lld does not link it\n{}", kernel, run.err));
-  if (disk) disk->store(key, run.out);
-  return std::move(run.out);
-}
-
 std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines) {
+  initialiseGpus(); // the object may come from the cache
   const Resources r = resourcesOf(binary);
   std::string head =
       fmt::format("// {} registers a thread, {} registers spilled, {} bytes shared; {} scalar registers "
@@ -255,6 +136,46 @@ std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines) {
   if (lines)
     for (AssemblyLine& l : *lines) l.line += 2;
   return head + "\n" + code;
+}
+
+#else
+
+Resources resourcesOf(const Binary&) {
+  return {};
+}
+std::string listing(const Binary&, std::vector<AssemblyLine>*) {
+  return {};
+}
+
+#endif
+
+Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
+  const GpuMachine machine{kTriple, architecture, kLastPass, false, kCodeObjectVersion};
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), kTriple, architecture,
+                                             buildIdentity(), source)
+                               : std::string();
+  if (auto kept = disk ? disk->find(key) : std::nullopt) return {architecture, std::move(*kept)};
+  if (!llvmVersion().empty() && !knowsArchitecture(machine))
+    throw Error(ErrorKind::Value,
+                fmt::format("LLVM {} knows no GPU of AMD called \"{}\"; there are gfx90a, gfx942, "
+                            "gfx1100 and others",
+                            llvmVersion(), architecture));
+  Binary made{architecture, gpuCode(kernel, source, machine)};
+  if (disk) disk->store(key, made.object);
+  return made;
+}
+
+std::string codeObject(const std::string& kernel, const Binary& binary) {
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = "code object\n" + binary.object;
+  if (auto kept = disk ? disk->find(key) : std::nullopt) return std::move(*kept);
+  const InputFile file(binary.object);
+  FinishedChild run = runProgram({linker(), "-shared", "--no-undefined", file.path(), "-o", "-"});
+  if (!run.succeeded())
+    throw Error(ErrorKind::Compile, fmt::format("kernel {}: lld does not link it\n{}", kernel, run.err));
+  if (disk) disk->store(key, run.out);
+  return std::move(run.out);
 }
 
 std::string wantedArchitecture() {

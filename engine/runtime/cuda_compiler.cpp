@@ -2,9 +2,11 @@
 #include "engine/runtime/cuda_compiler.h"
 
 #include "engine/base/child_process.h"
+#include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/llvm_gpu.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -285,6 +287,36 @@ Binary compile(const std::string& kernel, const std::string& source, const std::
   return made;
 }
 
+bool usesLlvm() {
+  if (llvmVersion().empty()) return false;
+  if (envInt("CUDA_LLVM", 0)) return true;
+  try {
+    nvrtc();
+    return false;
+  } catch (const Error&) { // it is not installed
+    return true;
+  }
+}
+
+Binary compileIr(const std::string& kernel, const std::string& source, const std::string& architecture) {
+  GpuMachine machine{"nvptx64-nvidia-cuda", architecture, "", true, 0};
+  // The driver compiles PTX for any newer GPU.
+  if (!knowsArchitecture(machine)) machine.architecture = "sm_90";
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), machine.triple,
+                                             machine.architecture, buildIdentity(), source)
+                               : std::string();
+  Binary made;
+  if (auto kept = disk ? disk->find(key) : std::nullopt) {
+    made.ptx = std::move(*kept);
+  } else {
+    made.ptx = gpuCode(kernel, source, machine);
+    if (disk) disk->store(key, made.ptx);
+  }
+  made.image = made.ptx;
+  return made;
+}
+
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   std::string head = binary.resources.empty() ? "" : "// " + binary.resources + "\n";
   std::string further;
@@ -315,7 +347,8 @@ std::string wantedArchitecture() {
 
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
-  return std::make_shared<Listing>(compile(kernel.name, source, architecture));
+  return std::make_shared<Listing>(usesLlvm() ? compileIr(kernel.name, source, architecture)
+                                              : compile(kernel.name, source, architecture));
 }
 
 } // namespace uopscope::cuda

@@ -1,6 +1,7 @@
 // CUDA: GPUs of NVIDIA. CUDA:1 is the second GPU. With CUDA_SPLIT=4 each GPU appears as four devices with
 // streams of their own, so that shards can be tried on one GPU.
 #include "engine/render/gpu_text.h"
+#include "engine/render/nvptx_renderer.h"
 #include "engine/runtime/cuda_api.h"
 #include "engine/runtime/cuda_compiler.h"
 #include "engine/runtime/device_makers.h"
@@ -33,7 +34,8 @@ public:
 
 protected:
   std::unique_ptr<driver::Code> codeOf(const LoweredKernel& kernel, const std::string& source) override {
-    return std::make_unique<CudaCode>(cuda::compile(kernel.name, source, gpu().architecture));
+    return std::make_unique<CudaCode>(llvm_ ? cuda::compileIr(kernel.name, source, gpu().architecture)
+                                            : cuda::compile(kernel.name, source, gpu().architecture));
   }
 
 private:
@@ -58,8 +60,11 @@ private:
     }
     target.sharedMax = attribute(gpu.ordinal, kMaxSharedPerBlock);
     if (attribute(gpu.ordinal, kCapabilityMajor) < 8) target.tensorCores.clear();
+    if (usesLlvm()) return std::make_unique<NvptxRenderer>(std::move(target));
     return makeGpuRenderer(std::move(language), std::move(target));
   }
+
+  const bool llvm_ = usesLlvm();
 };
 
 } // namespace

@@ -141,7 +141,7 @@ void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const Llv
   passes.run(module, modules);
 }
 
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine) {
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager passes;
@@ -158,8 +158,10 @@ std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine) {
   if (!failed) {
     config->addMachinePasses();
     config->setInitialized();
-    failed = target.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
-                                  info->getMMI().getContext());
+    failed =
+        target.addAsmPrinter(passes, out, nullptr,
+                             asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile,
+                             info->getMMI().getContext());
   }
   if (failed)
     throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");

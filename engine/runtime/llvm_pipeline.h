@@ -46,7 +46,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
 void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const LlvmListener& listener = {},
                    const std::string& last = {});
 
-/// The object file of a module. Throws Error(Compile) where LLVM cannot write one for the machine.
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine);
+/// The object file of a module, or its assembly as text. Throws Error(Compile) where LLVM cannot write one for the machine.
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText = false);
 
 } // namespace uopscope

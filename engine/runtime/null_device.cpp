@@ -4,6 +4,7 @@
 // NULL:AMD with AMD_ARCH=gfx942.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/render/nvptx_renderer.h"
 #include "engine/runtime/amd_compiler.h"
 #include "engine/runtime/cuda_compiler.h"
 #include "engine/runtime/device_makers.h"
@@ -18,6 +19,8 @@ class NullDevice : public Device {
 public:
   explicit NullDevice(std::string name) : Device(std::move(name)), renderer_(rendererOf(this->name())) {
     if (this->name() == "NULL:CUDA") architecture_ = cuda::wantedArchitecture();
+    if (this->name() == "NULL:CUDA" && !architecture_.empty() && cuda::usesLlvm())
+      renderer_ = std::make_unique<NvptxRenderer>(renderer_->target());
     if (this->name() == "NULL:AMD") architecture_ = amd::wantedArchitecture();
   }
   const Renderer& renderer() const override { return *renderer_; }

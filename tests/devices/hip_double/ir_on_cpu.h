@@ -1,4 +1,4 @@
-// Runs the LLVM IR of a kernel for AMD on the CPU, so that its meaning is tested where no GPU is: the text loses its
+// Runs the LLVM IR of a kernel for AMD or NVIDIA on the CPU, so that its meaning is tested where no GPU is: the text loses its
 // address spaces and its calls of the GPU's intrinsics become calls of functions here. The threads of a group are
 // threads of this process, groups run one after the other, and memory of a group is a variable of the module. Tensor
 // cores multiply as AMD's documents say (matrix_cores.h). What LLVM's AMDGPU target makes of the text is not tested by
@@ -94,23 +94,30 @@ private:
   }
 
   static std::string onCpu(std::string text) {
-    text =
-        std::regex_replace(text, std::regex("target triple[^\n]*\n|declare [^\n]*@llvm.amdgcn[^\n]*\n"), "");
+    text = std::regex_replace(
+        text, std::regex("target triple[^\n]*\n|declare [^\n]*@llvm.(amdgcn|nvvm)[^\n]*\n"), "");
     text = std::regex_replace(text, std::regex(",? addrspace\\([135]\\)"), "");
     text = std::regex_replace(text, std::regex("\"target-cpu\"[^}]*"), "");
-    text = replaced(text, "amdgpu_kernel ", "");
+    text = replaced(replaced(text, "amdgpu_kernel ", ""), "ptx_kernel ", "");
     auto call = [&](const std::string& intrinsic, void* function) {
-      text = replaced(text, "@llvm.amdgcn." + intrinsic + "()",
+      text = replaced(text, "@llvm." + intrinsic + "()",
                       fmt::format("inttoptr (i64 {} to ptr)()", reinterpret_cast<uintptr_t>(function)));
     };
     auto address = [](auto* function) { return reinterpret_cast<void*>(function); };
-    call("workgroup.id.x", address(&group<0>));
-    call("workgroup.id.y", address(&group<1>));
-    call("workgroup.id.z", address(&group<2>));
-    call("workitem.id.x", address(&thread<0>));
-    call("workitem.id.y", address(&thread<1>));
-    call("workitem.id.z", address(&thread<2>));
-    call("s.barrier", address(&wait));
+    call("amdgcn.workgroup.id.x", address(&group<0>));
+    call("nvvm.read.ptx.sreg.ctaid.x", address(&group<0>));
+    call("amdgcn.workgroup.id.y", address(&group<1>));
+    call("nvvm.read.ptx.sreg.ctaid.y", address(&group<1>));
+    call("amdgcn.workgroup.id.z", address(&group<2>));
+    call("nvvm.read.ptx.sreg.ctaid.z", address(&group<2>));
+    call("amdgcn.workitem.id.x", address(&thread<0>));
+    call("nvvm.read.ptx.sreg.tid.x", address(&thread<0>));
+    call("amdgcn.workitem.id.y", address(&thread<1>));
+    call("nvvm.read.ptx.sreg.tid.y", address(&thread<1>));
+    call("amdgcn.workitem.id.z", address(&thread<2>));
+    call("nvvm.read.ptx.sreg.tid.z", address(&thread<2>));
+    call("amdgcn.s.barrier", address(&wait));
+    call("nvvm.barrier0", address(&wait));
     text = matrixCall(text, "mfma.f32.16x16x16f16", address(&matrixCore<multiplyMfmaHalf>));
     text = matrixCall(text, "mfma.f32.16x16x16bf16.1k", address(&matrixCore<multiplyMfmaBfloat>));
     text = matrixCall(text, "wmma.f32.16x16x16.f16.v8f32.v16f16", address(&matrixCore<multiplyWmmaHalf>));
