@@ -32,7 +32,7 @@ UOp product(DType type, int64_t n) {
 }
 
 /// Runs a kernel on float32 as IR and compares it with the interpreter.
-void checkIr(UOp ast, double tolerance = 0) {
+void checkIr(UOp ast) {
   NvptxRenderer renderer(cudaLanguage().target());
   LoweredKernel k = lowerKernel(ast, renderer.target());
   PoolScope inner(*k.pool);
@@ -54,7 +54,7 @@ void checkIr(UOp ast, double tolerance = 0) {
   }
   IrOnCpu(k, source).launch(launch);
   for (size_t i = 0; i < memory[0].size(); ++i)
-    REQUIRE(memory[0][i] == doctest::Approx(wanted.at(k.globals[0])[i].asDouble()).epsilon(tolerance));
+    REQUIRE(memory[0][i] == doctest::Approx(wanted.at(k.globals[0])[i].asDouble()).epsilon(1e-6));
 }
 
 } // namespace
@@ -64,8 +64,7 @@ TEST_CASE("NVPTX: texts of kernels compute what the interpreter computes") {
   Pool pool;
   PoolScope scope(pool);
   checkIr(withOpts(elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x; }),
-                   {{OptOp::UPCAST, 0, {4}}, {OptOp::LOCAL, 0, {16}}}),
-          1e-6);
+                   {{OptOp::UPCAST, 0, {4}}, {OptOp::LOCAL, 0, {16}}}));
   checkIr(withOpts(rowSums(8, 64), {{OptOp::GROUPTOP, 0, {16}}}));
   checkIr(withOpts(
       matmul(16, 16, 16),
