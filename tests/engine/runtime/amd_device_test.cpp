@@ -27,8 +27,8 @@ void runAddNumber(const hip_double_launch* l) {
   const float* in = nullptr;
   int32_t n = 0;
   const auto* block = static_cast<const std::byte*>(l->arguments);
-  std::memcpy(&out, block, 8);
-  std::memcpy(&in, block + 8, 8);
+  std::memcpy(static_cast<void*>(&out), block, 8);
+  std::memcpy(static_cast<void*>(&in), block + 8, 8);
   std::memcpy(&n, block + 16, 4);
   for (uint32_t group = 0; group < l->grid[0]; ++group)
     for (uint32_t thread = 0; thread < l->block[0]; ++thread)

@@ -3,6 +3,8 @@
 //   if (!amdDoubleHere()) return;
 //   const RunsAsIr running(kernel, source);       // until it dies, launches run this text on the CPU
 #pragma once
+#include "engine/base/child_process.h"
+#include "engine/runtime/llvm_gpu.h"
 #include "tests/devices/hip_double/ir_on_cpu.h"
 #include "tests/engine/runtime/gpu_here.h"
 
@@ -20,6 +22,11 @@ F* ofDouble(const char* name) {
 
 /// Opens AMD on the double, which shows two GPUs of the architecture gfx1100. False where LLVM or a linker is missing.
 inline bool amdDoubleHere() {
+  if (llvmVersion().empty() ||
+      (findProgram("ld.lld-19", "/usr/lib/llvm-19/bin").empty() && findProgram("ld.lld").empty())) {
+    MESSAGE("not run: LLVM or ld.lld is missing");
+    return false;
+  }
   setenv("ROCM_PATH", UOPSCOPE_BINARY_DIR "/rocm", 1);
   return opens("AMD");
 }

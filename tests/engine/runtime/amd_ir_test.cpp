@@ -86,7 +86,7 @@ TEST_CASE("AMD: texts of kernels compute what the interpreter computes") {
                                               {OptOp::LOCAL, 1, {4}},
                                               {OptOp::UPCAST, 0, {2}},
                                               {OptOp::UNROLL, 0, {4}}})); // operands in shared memory
-  checkOnDouble(matmul(64, 64, 64)); // several results a thread
+  checkOnDouble(matmul(64, 64, 64));                                      // several results a thread
   checkOnDouble(withOpts(matmul(8, 8, 12), {{OptOp::NOLOCALS, -1, {}}}));
 
   UOp i = UOp::range(40, 0);
@@ -140,7 +140,7 @@ TEST_CASE("AMD: products on tensor cores are right for the layouts in AMD's docu
         }
         void* arguments[] = {out.data(), left.data(), right.data()};
         hip_double_launch launch{};
-        launch.arguments = arguments;
+        launch.arguments = static_cast<const void*>(arguments);
         for (size_t axis = 0; axis < 3; ++axis) {
           launch.grid[axis] = axis < k.globalSize.size() ? static_cast<uint32_t>(k.globalSize[axis].i()) : 1;
           launch.block[axis] = axis < k.localSize.size() ? static_cast<uint32_t>(k.localSize[axis].i()) : 1;

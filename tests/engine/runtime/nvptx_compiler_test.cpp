@@ -47,7 +47,7 @@ void checkIr(UOp ast) {
   }
   for (auto& m : memory) arguments.push_back(m.data());
   hip_double_launch launch{};
-  launch.arguments = arguments.data();
+  launch.arguments = static_cast<const void*>(arguments.data());
   for (size_t axis = 0; axis < 3; ++axis) {
     launch.grid[axis] = axis < k.globalSize.size() ? static_cast<uint32_t>(k.globalSize[axis].i()) : 1;
     launch.block[axis] = axis < k.localSize.size() ? static_cast<uint32_t>(k.localSize[axis].i()) : 1;
