@@ -112,6 +112,32 @@ TEST_CASE("GPU languages: the text of a few kernels is as it was, and the progra
   }
 }
 
+TEST_CASE("GPU languages: a line of the text is known by the instruction that it comes from") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const GpuLanguage& language : gpuLanguages()) {
+    std::string named = language.name;
+    CAPTURE(named);
+    auto renderer = makeGpuRenderer(language.name);
+    LoweredKernel k = lowerKernel(cases()[2].ast, renderer->target());
+    PoolScope inner(*k.pool);
+    std::vector<TextLine> lines;
+    std::istringstream text(renderer->renderWithLines(k, &lines));
+    std::vector<std::string> written{""};
+    for (std::string line; std::getline(text, line);) written.push_back(line);
+    int stores = 0;
+    for (TextLine l : lines) {
+      UOp u = k.uops[l.instruction];
+      if (!u.is(Op::STORE) || !u.src(0).bufferOf().is(Op::DEFINE_GLOBAL)) continue;
+      CAPTURE(written.at(l.line));
+      // IR computes the address in a line of its own, and may store by it.
+      const bool isIr = named == "AMD" && written[l.line].find("store float") != std::string::npos;
+      stores += isIr || written[l.line].find("data0") != std::string::npos;
+    }
+    CHECK(stores >= 2);
+  }
+}
+
 /// out[i,j] = sum over k of a[i,k] * b[k,j]; halves are summed as floats.
 static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), k = UOp::range(inner, 2, AxisType::Reduce);
