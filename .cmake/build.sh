@@ -8,7 +8,7 @@ build=${UOPSCOPE_BUILD:-$root/build}
 packages="
 cmake ninja-build g++ ccache mold git
 libsqlite3-dev sqlite3 zlib1g-dev libzstd-dev liblzma-dev libmimalloc-dev nlohmann-json3-dev libcli11-dev libfmt-dev doctest-dev libbenchmark-dev
-llvm-19-dev clang-19 libz3-dev
+llvm-19-dev clang-19 lld-19 libz3-dev
 python3-dev pybind11-dev python3-numpy python3-pytest
 qt6-base-dev qt6-declarative-dev qt6-svg-dev libgl-dev
 qml6-module-qtquick qml6-module-qtquick-controls qml6-module-qtquick-layouts qml6-module-qtquick-window

@@ -392,6 +392,12 @@ function(uopscope_tests)
     add_test(NAME ${part} COMMAND ${part}_tests)
     set_tests_properties(${part} PROPERTIES ENVIRONMENT "QT_QPA_PLATFORM=offscreen")
   endforeach()
+  # A double of AMD's HIP, for machines without a GPU: ROCM_PATH=build/rocm names it.
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/devices/hip_double/*.cpp)
+  add_library(amdhip64 SHARED ${sources})
+  target_link_libraries(amdhip64 PRIVATE uopscope_settings)
+  set_target_properties(amdhip64 PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/rocm/lib)
+  add_dependencies(engine_tests amdhip64)
   # Made when asked for: tests/fuzz/hostile_files.py calls it.
   add_executable(call_server EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/fuzz/call_server.cpp)
   uopscope_allocator(call_server)

@@ -16,6 +16,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 namespace uopscope {
 
@@ -136,6 +138,21 @@ std::string findProgram(std::string_view name, std::string_view further) {
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
   }
   return {};
+}
+
+InputFile::InputFile(std::string_view content)
+    : path_((std::filesystem::temp_directory_path() / "uopscope-XXXXXX").string()) {
+  const int file = mkstemp(path_.data());
+  if (file < 0) {
+    path_.clear();
+    return;
+  }
+  close(file);
+  std::ofstream(path_, std::ios::binary) << content;
+}
+
+InputFile::~InputFile() {
+  if (!path_.empty()) unlink(path_.c_str());
 }
 
 void limitMemory([[maybe_unused]] uint64_t bytes) {

@@ -33,6 +33,20 @@ std::string findProgram(std::string_view name, std::string_view further = {});
 FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input = {},
                          const ChildLimits& limits = {});
 
+/// A file in the temporary folder, for a program that reads no pipe. The destructor removes it. Its path is empty if it
+/// cannot be written.
+class InputFile {
+public:
+  explicit InputFile(std::string_view content);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
 /// Limits the addresses of this process to so many bytes. Sanitizers reserve terabytes of them: with one this does
 /// nothing.
 void limitMemory(uint64_t bytes);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace uopscope::heuristic {
 
@@ -159,16 +160,20 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   // memory.
   int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
   KernelOptimizer before = s;
-  int64_t tiles = rows * columns / 128;
+  const TensorCore& core = s.target().tensorCores[0];
+  auto sizeOf = [](std::string_view layout) { return int64_t{1} << layout.size() / 2; };
+  const int64_t width = sizeOf(core.c.column), depth = sizeOf(core.a.column),
+                tile = sizeOf(core.c.row) * width;
+  int64_t tiles = rows * columns / tile;
   if (p.columnsInMemory)
-    if (int64_t amount = columns % 64 == 0 && tiles / 8 >= 4 * kProcessors ? 8
-                         : columns % 32 == 0 && tiles / 4 >= kProcessors   ? 4
-                                                                           : 0;
+    if (int64_t amount = columns % (8 * width) == 0 && tiles / 8 >= 4 * kProcessors ? 8
+                         : columns % (4 * width) == 0 && tiles / 4 >= kProcessors   ? 4
+                                                                                    : 0;
         amount && tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
                            inWords("columns of several tiles are loaded at once")))
       tiles /= amount;
   if (p.termsInMemory)
-    if (int64_t amount = terms % 64 == 0 ? 4 : terms % 32 == 0 ? 2 : 0)
+    if (int64_t amount = terms % (4 * depth) == 0 ? 4 : terms % (2 * depth) == 0 ? 2 : 0)
       tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount,
                inWords("terms of several tiles are loaded at once"));
   if (!tryApply(s, tc, fits)) {
@@ -176,7 +181,7 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
     return tryApply(s, tc, fits);
   }
   for (UOp r : {p.row, p.column}) { // the registers hold 128 results of a thread
-    int64_t held = 4;
+    int64_t held = tile / core.threads;
     for (size_t a : s.axesOf({AxisType::Upcast}))
       if (s.extent(a) > 2) held *= s.extent(a);
     int64_t rest = extentNow(s, r);

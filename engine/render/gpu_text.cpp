@@ -66,8 +66,8 @@ Target gpuTarget(std::string device) {
 }
 
 std::span<const GpuLanguage> gpuLanguages() {
-  static const std::array<GpuLanguage, 4> all{cudaLanguage(), metalLanguage(), openClLanguage(),
-                                              wgslLanguage()};
+  static const std::array<GpuLanguage, 5> all{cudaLanguage(), metalLanguage(), openClLanguage(),
+                                              wgslLanguage(), amdLanguage()};
   return all;
 }
 
@@ -98,6 +98,7 @@ std::unique_ptr<Renderer> makeGpuRenderer(std::string_view language) {
 }
 
 std::unique_ptr<Renderer> makeGpuRenderer(GpuLanguage language, Target target) {
+  if (language.renderer) return language.renderer(std::move(target));
   return std::make_unique<GpuRenderer>(std::move(language), std::move(target));
 }
 

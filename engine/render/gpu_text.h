@@ -2,7 +2,7 @@
 // and taken apart. Work groups have indices, shared memory and barriers. Each language has a file with the
 // rest.
 //
-//   for (const GpuLanguage& l : gpuLanguages()) ...       // CUDA, METAL, CL, WGSL
+//   for (const GpuLanguage& l : gpuLanguages()) ...       // CUDA, METAL, CL, WGSL, AMD
 //   makeGpuRenderer("CUDA")->render(kernel)
 #pragma once
 #include "engine/render/c_text.h"
@@ -40,7 +40,9 @@ Target gpuTarget(std::string device);
 struct GpuLanguage {
   const char* name;
   std::function<Target()> target;
-  std::function<std::unique_ptr<CText>()> text;
+  std::function<std::unique_ptr<CText>()>
+      text; ///< null for a language unlike C, which has a renderer of its own
+  std::function<std::unique_ptr<Renderer>(Target)> renderer = nullptr;
 };
 /// Features that an OpenCL device may lack. Without half arithmetic, halves are stored as 16-bit integers and
 /// computed as floats.
@@ -54,6 +56,8 @@ GpuLanguage openClLanguage(OpenClFeatures features = {});
 /// all, sum, max.
 std::string openClFunctionName(const std::string& kernel);
 GpuLanguage wgslLanguage();
+/// LLVM IR for the architecture in AMD_ARCH, else for kDefaultAmdArchitecture.
+GpuLanguage amdLanguage();
 std::span<const GpuLanguage> gpuLanguages();
 
 /// Null if there is no such language. Names are in capitals.

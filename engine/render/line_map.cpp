@@ -15,7 +15,7 @@ void LineMap::visited(UOp u, const std::string& body) {
   auto grown =
       static_cast<uint32_t>(std::count(body.begin() + static_cast<std::ptrdiff_t>(seen_), body.end(), '\n'));
   seen_ = body.size();
-  if (u.is(Op::DEFINE_GLOBAL) || u.is(Op::DEFINE_VAR) || u.is(Op::SPECIAL)) {
+  if (!grown && (u.is(Op::DEFINE_GLOBAL) || u.is(Op::DEFINE_VAR) || u.is(Op::SPECIAL))) {
     parameters_.push_back(position_.at(u));
     hasLine_[u] = true;
     return;

@@ -7,7 +7,7 @@
 //
 // A line belongs to the instruction that wrote it, and to the instructions written inside it that have no
 // line of their own: constants, addresses, values with one user. Parameters belong to the line of the
-// signature.
+// signature, and so do the numbers of threads that the signature has.
 #pragma once
 #include "engine/codegen/codegen.h"
 #include "engine/rewrite/observer.h"

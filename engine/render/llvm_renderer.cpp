@@ -3,8 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/render/line_map.h"
-#include "engine/render/llvm_text.h"
-#include "engine/render/signature.h"
+#include "engine/render/llvm_dialect.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,8 @@ namespace {
 
 class Writer {
 public:
-  explicit Writer(const LoweredKernel& kernel) : kernel_(kernel), signature_(signatureOf(kernel)) {}
+  Writer(const LoweredKernel& kernel, const LlvmDialect& dialect)
+      : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)) {}
 
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
@@ -26,22 +26,20 @@ public:
       visit(u);
       if (lines) map.visited(u, out_.body);
     }
-    std::string declarations = out_.declarations();
-    if (lines) *lines = map.lines({}, "entry:\n" + allocas_);
-    return fmt::format("define void @{}({}) #0 {{\nentry:\n{}{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
-                       "nounwind \"no-trapping-math\"=\"true\" }}\n",
-                       identifier(kernel_.name), parameters(), allocas_, out_.body,
-                       declarations.empty() ? "" : "\n", declarations);
+    std::string entry = "entry:\n" + allocas_;
+    if (lines) *lines = map.lines(dialect_.head(), entry);
+    return dialect_.module({kernel_, parameters(), entry + out_.body, out_.declarations(), shared_});
   }
 
 private:
   std::string parameters() {
     std::vector<std::string> list;
     for (UOp g : signature_.globals)
-      list.push_back(fmt::format("ptr noalias align {} %{}", g.dtype().scalar().itemsize(), globalName(g)));
+      list.push_back(fmt::format("{} noalias align {} %{}", dialect_.pointer(AddrSpace::Global),
+                                 g.dtype().scalar().itemsize(), globalName(g)));
     for (UOp v : signature_.vars)
       list.push_back(fmt::format("{} %{}", LlvmText::type(v.dtype()), identifier(v.arg().as<VarArg>().name)));
-    if (signature_.hasCoreId()) list.push_back("i32 %core_id");
+    if (signature_.hasCoreId() && !dialect_.hasGroups()) list.push_back("i32 %core_id");
     return fmt::format("{}", fmt::join(list, ", "));
   }
 
@@ -51,10 +49,6 @@ private:
       throw Error(ErrorKind::Compile,
                   fmt::format("kernel {}: {} is used before it is computed", kernel_.name, opName(u.op())));
     return it->second;
-  }
-
-  std::string coreId(DType type) {
-    return type.itemsize() == 8 ? out_.emit("cast", "zext i32 %core_id to i64") : "%core_id";
   }
 
   /// Opens a rotated loop: its test is at the end, and also in front if the loop may not run at all.
@@ -101,37 +95,39 @@ private:
     return fits ? at.src(0) : UOp();
   }
 
+  std::string pointerTo(const Access& a) const { return dialect_.pointer(a.pointer.dtype().addrspace()); }
+
   std::string address(const Access& a) {
     DType element = a.pointer.dtype().base();
+    std::string pointer = pointerTo(a);
     UOp at = a.index.src(1);
     if (UOp start = startOf(at); start && !a.gate) {
       std::string memory = LlvmText::memoryType(element);
-      std::string first = out_.emit("ptr", fmt::format("getelementptr inbounds {}, ptr {}, i32 {}", memory,
-                                                       value(a.pointer), value(start)));
-      return out_.emit("ptr", fmt::format("getelementptr inbounds {}, ptr {}, i64 {}", memory, first,
+      std::string first = out_.emit("ptr", fmt::format("getelementptr inbounds {}, {} {}, i32 {}", memory,
+                                                       pointer, value(a.pointer), value(start)));
+      return out_.emit("ptr", fmt::format("getelementptr inbounds {}, {} {}, i64 {}", memory, pointer, first,
                                           at.src(1).constValue().i));
     }
     const std::string& index = value(at);
     // A gated address may lie outside of the buffer. It is then not used, but must not be poison.
-    return out_.emit("ptr", fmt::format("getelementptr {}{}, ptr {}, {} {}", a.gate ? "" : "inbounds ",
-                                        LlvmText::memoryType(element), value(a.pointer),
+    return out_.emit("ptr", fmt::format("getelementptr {}{}, {} {}, {} {}", a.gate ? "" : "inbounds ",
+                                        LlvmText::memoryType(element), pointer, value(a.pointer),
                                         LlvmText::type(a.index.src(1).dtype()), index));
   }
 
   std::string load(UOp u) {
     Access a = accessOf(u);
     std::string memory = LlvmText::memoryType(u.dtype());
-    int align = u.dtype().scalar().itemsize();
     std::string pointer = address(a);
-    if (!a.gate)
-      return out_.fromMemory(
-          u.dtype(), out_.emit("val", fmt::format("load {}, ptr {}, align {}", memory, pointer, align)));
+    std::string instruction =
+        fmt::format("load {}, {} {}, align {}", memory, pointerTo(a), pointer, dialect_.alignment(u.dtype()));
+    if (!a.gate) return out_.fromMemory(u.dtype(), out_.emit("val", instruction));
     std::string otherwise = a.alternative ? value(a.alternative) : "zeroinitializer";
     if (u.dtype().isBool() && a.alternative) otherwise = out_.toMemory(u.dtype(), otherwise);
     std::string id = uniqueLabel("gate"), from = out_.block;
     out_.line(fmt::format("br i1 {}, label %{}, label %{}_off", value(a.gate), id, id));
     out_.label(id);
-    std::string loaded = out_.emit("val", fmt::format("load {}, ptr {}, align {}", memory, pointer, align));
+    std::string loaded = out_.emit("val", instruction);
     out_.line(fmt::format("br label %{}_off", id));
     out_.label(id + "_off");
     return out_.fromMemory(u.dtype(), out_.emit("val", fmt::format("phi {} [ {}, %{} ], [ {}, %{} ]", memory,
@@ -148,8 +144,8 @@ private:
       out_.label(id);
     }
     std::string v = out_.toMemory(type, value(u.src(1)));
-    out_.line(fmt::format("store {} {}, ptr {}, align {}", LlvmText::memoryType(type), v, address(a),
-                          type.scalar().itemsize()));
+    out_.line(fmt::format("store {} {}, {} {}, align {}", LlvmText::memoryType(type), v, pointerTo(a),
+                          address(a), dialect_.alignment(type)));
     if (a.gate) {
       out_.line(fmt::format("br label %{}_off", id));
       out_.label(id + "_off");
@@ -212,35 +208,43 @@ private:
                                         value(u.src(0)), lanes.size(), mask));
   }
 
+  void defineArray(UOp u) {
+    bool isShared = u.is(Op::DEFINE_LOCAL) && dialect_.hasGroups();
+    const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
+    DType element = u.dtype().base();
+    int64_t size = u.dtype().size();
+    std::string array = fmt::format("[{} x {}]", size, LlvmText::memoryType(element));
+    int align = dialect_.arrayAlignment(element, size);
+    AddrSpace space = isShared ? AddrSpace::Local : AddrSpace::Reg;
+    std::string pointer = dialect_.pointer(space);
+    // "ptr addrspace(5)" is the type of the pointer; the array itself is said to be in addrspace(5).
+    std::string place = pointer.size() > 4 ? pointer.substr(4) : "";
+    values_[u] = fmt::format("{}{}{}", isShared ? '@' : '%', prefix, out_.number(prefix));
+    if (isShared)
+      shared_ += fmt::format("{} = internal unnamed_addr {} global {} poison, align {}\n", values_[u], place,
+                             array, align);
+    else
+      allocas_ += fmt::format("  {} = alloca {}, align {}{}{}\n", values_[u], array, align,
+                              place.empty() ? "" : ", ", place);
+  }
+
   void visit(UOp u) {
     switch (u.op()) {
     case Op::NOOP:
     case Op::GROUP:
     case Op::AFTER:
     case Op::SINK:
-    case Op::INDEX:
-    case Op::BARRIER: return; // a group has one thread here
+    case Op::INDEX: return;
+    case Op::BARRIER: dialect_.barrier(out_); return;
     case Op::DEFINE_GLOBAL: values_[u] = "%" + globalName(u); return;
     case Op::DEFINE_VAR: {
       const std::string& name = u.arg().as<VarArg>().name;
-      values_[u] = name == "core_id" ? coreId(u.dtype()) : "%" + identifier(name);
+      values_[u] = name == "core_id" ? LlvmDialect().special(out_, kernel_, u) : "%" + identifier(name);
       return;
     }
-    case Op::SPECIAL:
-      checkCpuIndex(kernel_, u);
-      values_[u] = coreId(u.dtype());
-      return;
+    case Op::SPECIAL: values_[u] = dialect_.special(out_, kernel_, u); return;
     case Op::DEFINE_LOCAL:
-    case Op::DEFINE_REG: {
-      const char* prefix = u.is(Op::DEFINE_REG) ? "acc" : "temp";
-      values_[u] = fmt::format("%{}{}", prefix, out_.number(prefix));
-      DType element = u.dtype().base();
-      int align = std::min<int>(
-          64, std::max<int>(element.scalar().itemsize(), static_cast<int>(u.dtype().size()) >= 4 ? 64 : 4));
-      allocas_ += fmt::format("  {} = alloca [{} x {}], align {}\n", values_[u], u.dtype().size(),
-                              LlvmText::memoryType(element), align);
-      return;
-    }
+    case Op::DEFINE_REG: defineArray(u); return;
     case Op::RANGE: openRange(u); return;
     case Op::END:
       for (size_t i = 1; i < u.srcCount(); ++i) closeRange(u.src(i));
@@ -287,6 +291,12 @@ private:
         values_[u] = out_.emit("custom", text);
       return;
     }
+    case Op::WMMA: {
+      std::vector<std::string> fragments;
+      for (size_t i = 0; i < 3; ++i) fragments.push_back(value(u.src(i)));
+      values_[u] = dialect_.wmma(out_, kernel_, u, fragments);
+      return;
+    }
     default: {
       if (!u.in(group::kAlu))
         throw Error(ErrorKind::Compile,
@@ -300,10 +310,11 @@ private:
   }
 
   const LoweredKernel& kernel_;
+  const LlvmDialect& dialect_;
   KernelSignature signature_;
   LlvmText out_;
   UOpMap<std::string> values_;
-  std::string allocas_;
+  std::string allocas_, shared_;
   std::vector<std::string> open_; ///< labels of the open blocks
   std::map<std::string, int> used_;
 };
@@ -311,7 +322,34 @@ private:
 } // namespace
 
 std::string LlvmRenderer::renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
-  return Writer(kernel).write(lines);
+  return writeLlvm(kernel, LlvmDialect(), lines);
+}
+
+std::string writeLlvm(const LoweredKernel& kernel, const LlvmDialect& dialect, std::vector<TextLine>* lines) {
+  return Writer(kernel, dialect).write(lines);
+}
+
+int LlvmDialect::arrayAlignment(DType element, int64_t size) const {
+  return std::min<int>(64, std::max<int>(element.scalar().itemsize(), size >= 4 ? 64 : 4));
+}
+
+std::string LlvmDialect::module(const LlvmFunction& f) const {
+  return fmt::format("define void @{}({}) #0 {{\n{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
+                     "nounwind \"no-trapping-math\"=\"true\" }}\n",
+                     identifier(f.kernel.name), f.parameters, f.body, f.outside.empty() ? "" : "\n",
+                     f.outside);
+}
+
+std::string LlvmDialect::special(LlvmText& out, const LoweredKernel& kernel, UOp u) const {
+  if (u.is(Op::SPECIAL)) checkCpuIndex(kernel, u);
+  return u.dtype().itemsize() == 8 ? out.emit("cast", "zext i32 %core_id to i64") : "%core_id";
+}
+
+std::string LlvmDialect::wmma(LlvmText&, const LoweredKernel& kernel, UOp u,
+                              std::span<const std::string>) const {
+  throw Error(ErrorKind::Compile,
+              fmt::format("kernel {}: {} is a tensor core of {}, and a processor has none", kernel.name,
+                          u.arg().as<WmmaArg>().name, u.arg().as<WmmaArg>().device));
 }
 
 } // namespace uopscope

@@ -37,6 +37,8 @@ public:
   std::string toMemory(DType d, const std::string& value);
   std::string fromMemory(DType d, const std::string& value);
 
+  /// Adds a declaration of a function, with its end; one is written for all equal ones.
+  void declare(const std::string& declaration) { declared_.insert(declaration); }
   std::string declarations() const;
   std::string body;
   std::string block = "entry"; ///< label of the current block

@@ -2,18 +2,18 @@
 #include "engine/runtime/cuda_compiler.h"
 
 #include "engine/base/child_process.h"
+#include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/llvm_gpu.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -204,29 +204,6 @@ std::optional<Binary> unpacked(const std::string& text) {
   return Binary{text.substr(at, image), text.substr(at + image, ptx), text.substr(at + image + ptx)};
 }
 
-/// A file that is deleted with its owner.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string& content)
-      : path_((fs::temp_directory_path() / "uopscope-XXXXXX").string()) {
-    int file = mkstemp(path_.data());
-    if (file < 0)
-      path_.clear();
-    else
-      close(file);
-    if (!path_.empty()) std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TemporaryFile() {
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  std::string path_;
-};
-
 /// A listing without lines that readers do not need. `placed` returns, for each line, the number of the
 /// source line that it names, -1 to keep it, or 0 to drop it.
 template <typename Placed>
@@ -310,6 +287,36 @@ Binary compile(const std::string& kernel, const std::string& source, const std::
   return made;
 }
 
+bool usesLlvm() {
+  if (llvmVersion().empty()) return false;
+  if (envInt("CUDA_LLVM", 0)) return true;
+  try {
+    nvrtc();
+    return false;
+  } catch (const Error&) { // it is not installed
+    return true;
+  }
+}
+
+Binary compileIr(const std::string& kernel, const std::string& source, const std::string& architecture) {
+  GpuMachine machine{"nvptx64-nvidia-cuda", architecture, "", true, 0};
+  // The driver compiles PTX for any newer GPU.
+  if (!knowsArchitecture(machine)) machine.architecture = "sm_90";
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), machine.triple,
+                                             machine.architecture, buildIdentity(), source)
+                               : std::string();
+  Binary made;
+  if (auto kept = disk ? disk->find(key) : std::nullopt) {
+    made.ptx = std::move(*kept);
+  } else {
+    made.ptx = gpuCode(kernel, source, machine);
+    if (disk) disk->store(key, made.ptx);
+  }
+  made.image = made.ptx;
+  return made;
+}
+
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   std::string head = binary.resources.empty() ? "" : "// " + binary.resources + "\n";
   std::string further;
@@ -317,7 +324,7 @@ std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   std::string program = findProgram("nvdisasm", further);
   std::string text;
   if (!program.empty() && binary.image != binary.ptx) {
-    TemporaryFile file(binary.image);
+    InputFile file(binary.image);
     FinishedChild run = runProgram({program, "--print-code", "--print-line-info", file.path()});
     if (run.succeeded()) text = tidied(run.out, lines, placedInSass);
   }
@@ -340,7 +347,8 @@ std::string wantedArchitecture() {
 
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
-  return std::make_shared<Listing>(compile(kernel.name, source, architecture));
+  return std::make_shared<Listing>(usesLlvm() ? compileIr(kernel.name, source, architecture)
+                                              : compile(kernel.name, source, architecture));
 }
 
 } // namespace uopscope::cuda

@@ -1,5 +1,5 @@
 // CUDA C++ to machine code by NVRTC, which needs no GPU. A machine that has the library (CUDA Toolkit, or the
-// Python package nvidia-cuda-nvrtc) can compile a kernel and read its SASS.
+// Python package nvidia-cuda-nvrtc) can compile a kernel and read its SASS. Without it LLVM makes PTX.
 //
 //   cuda::Binary code = cuda::compile(kernel.name, source, "sm_90");   // kept on disk between runs
 //   fmt::print("{}", cuda::sass(code, nullptr));
@@ -26,6 +26,12 @@ Binary compile(const std::string& kernel, const std::string& source, const std::
 /// The machine code as text if nvdisasm is installed, else the PTX. `lines` receives the source line of each
 /// line.
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines);
+
+/// Whether kernels for CUDA are LLVM IR, which LLVM compiles to PTX: with CUDA_LLVM=1, and where there is no NVRTC. Then
+/// the renderer is NvptxRenderer and the compiler compileIr().
+bool usesLlvm();
+/// LLVM IR to PTX, which the driver compiles. Throws Error(Compile) as compile() does.
+Binary compileIr(const std::string& kernel, const std::string& source, const std::string& architecture);
 
 /// The architecture in CUDA_ARCH ("sm_90"), for which NULL:CUDA compiles; empty: it renders and does not
 /// compile.

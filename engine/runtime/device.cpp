@@ -25,11 +25,8 @@ struct Kind {
   const char* name;
   std::shared_ptr<Device> (*make)(const std::string&);
 };
-constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},
-                           {"NULL", makeNullDevice},
-                           {"REF", makeRefDevice},
-                           {"CL", makeOpenClDevice},
-                           {"CUDA", makeCudaDevice}};
+constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},   {"NULL", makeNullDevice}, {"REF", makeRefDevice},
+                           {"CL", makeOpenClDevice}, {"CUDA", makeCudaDevice}, {"AMD", makeAmdDevice}};
 /// One device serves all files; buffers know their file.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs; here it opens REF.
@@ -43,8 +40,7 @@ constexpr Missing kMissing[] = {
     {"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
     {"GPU", "DEV=CL runs them by OpenCL"},
     {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
-    {"AMD", "running its kernels takes AMD's driver (amdgpu) and a device that uses it"},
-    {"HIP", "running its kernels takes AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
+    {"HIP", "DEV=AMD runs on GPUs of AMD by HIP"},
     {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},
     {"QCOM", "running its kernels takes Qualcomm's driver and a device that uses it"},
     {"DSP", "running its kernels takes Qualcomm's DSP driver and a device that uses it"}};
@@ -90,7 +86,7 @@ const Kind& kindNamed(const std::string& canonical) {
         isGpuLanguage(name) ? fmt::format("; DEV=NULL:{} renders its kernels and runs nothing", name) : "";
     throw Error(ErrorKind::Device, fmt::format("there is no {} device: {}{}", name, m.advice, instead));
   }
-  if (isGpuLanguage(name) && name != "CL" && name != "CUDA")
+  if (isGpuLanguage(name) && name != "CL" && name != "CUDA" && name != "AMD")
     throw Error(
         ErrorKind::Device,
         fmt::format("{0} kernels can be looked at, but there is no {0} device to run them: DEV=NULL:{0} "
@@ -98,7 +94,7 @@ const Kind& kindNamed(const std::string& canonical) {
                     name));
   throw Error(ErrorKind::Device,
               fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
-                          "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL)",
+                          "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL, NULL:AMD)",
                           canonical, fmt::join(Device::available(), ", ")));
 }
 

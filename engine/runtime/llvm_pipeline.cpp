@@ -116,6 +116,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
       f.addFnAttr(llvm::Attribute::NoInline);
     }
   }
+  runLlvmPasses(module, machine, listener);
+}
+
+void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const LlvmListener& listener,
+                   const std::string& last) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -130,12 +135,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   llvm::ModulePassManager passes;
-  if (auto error = builder.parsePassPipeline(passes, fmt::format("function({})", fmt::join(kStages, ","))))
+  if (auto error = builder.parsePassPipeline(
+          passes, fmt::format("function({}){}{}", fmt::join(kStages, ","), last.empty() ? "" : ",", last)))
     throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(std::move(error)));
   passes.run(module, modules);
 }
 
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine) {
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager passes;
@@ -152,8 +158,10 @@ std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine) {
   if (!failed) {
     config->addMachinePasses();
     config->setInitialized();
-    failed = target.addAsmPrinter(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile,
-                                  info->getMMI().getContext());
+    failed =
+        target.addAsmPrinter(passes, out, nullptr,
+                             asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile,
+                             info->getMMI().getContext());
   }
   if (failed)
     throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");

@@ -41,7 +41,12 @@ std::unique_ptr<llvm::Module> parseKernel(llvm::LLVMContext& context, const std:
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processor& cpu,
               const std::string& function, const LlvmListener& listener = {});
 
-/// The object file of a module. Throws Error(Compile) where LLVM cannot write one for the machine.
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine);
+/// Runs the passes on a module that knows its processor, then `last`, a pass of modules that the processor has of its
+/// own, if it is not empty.
+void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const LlvmListener& listener = {},
+                   const std::string& last = {});
+
+/// The object file of a module, or its assembly as text. Throws Error(Compile) where LLVM cannot write one for the machine.
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText = false);
 
 } // namespace uopscope

@@ -1,8 +1,11 @@
 // NULL: kernels are lowered and rendered as for CPU, and never run; its memory is an address without
-// contents. NULL:CUDA, NULL:METAL, NULL:CL and NULL:WGSL do the same in the languages of GPUs. With
-// CUDA_ARCH=sm_90, NULL:CUDA also compiles, so that registers and machine code can be read without a GPU.
+// contents. NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL and NULL:AMD do the same in the languages of GPUs. With
+// CUDA_ARCH=sm_90, NULL:CUDA also compiles, so that registers and machine code can be read without a GPU; so does
+// NULL:AMD with AMD_ARCH=gfx942.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/render/nvptx_renderer.h"
+#include "engine/runtime/amd_compiler.h"
 #include "engine/runtime/cuda_compiler.h"
 #include "engine/runtime/device_makers.h"
 
@@ -16,10 +19,15 @@ class NullDevice : public Device {
 public:
   explicit NullDevice(std::string name) : Device(std::move(name)), renderer_(rendererOf(this->name())) {
     if (this->name() == "NULL:CUDA") architecture_ = cuda::wantedArchitecture();
+    if (this->name() == "NULL:CUDA" && !architecture_.empty() && cuda::usesLlvm())
+      renderer_ = std::make_unique<NvptxRenderer>(renderer_->target());
+    if (this->name() == "NULL:AMD") architecture_ = amd::wantedArchitecture();
   }
   const Renderer& renderer() const override { return *renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
-    return architecture_.empty() ? nullptr : cuda::makeListing(kernel, source, architecture_);
+    if (architecture_.empty()) return nullptr;
+    return name() == "NULL:AMD" ? amd::makeListing(kernel, source, architecture_)
+                                : cuda::makeListing(kernel, source, architecture_);
   }
   void* allocate(size_t) override { return this; }
   void release(void*, size_t) override {}
@@ -36,7 +44,7 @@ private:
     return std::make_unique<CRenderer>(t);
   }
   std::unique_ptr<Renderer> renderer_;
-  std::string architecture_; ///< the value of CUDA_ARCH; empty: kernels are not compiled
+  std::string architecture_; ///< the value of CUDA_ARCH or AMD_ARCH; empty: kernels are not compiled
 };
 
 } // namespace

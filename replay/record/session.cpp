@@ -89,12 +89,10 @@ std::string environmentJson() {
   std::vector<std::string> found;
   for (char** e = environ; *e; ++e) {
     std::string entry = *e, name = entry.substr(0, entry.find('='));
-    static const std::vector<std::string> known = {"DEV",           "CPU",
-                                                   "REF",           "NULL",
-                                                   "CUDA",          "CL",
-                                                   "DEFAULT_FLOAT", "PYTHONHASHSEED",
-                                                   "SEED",          "UOPSCOPE_WITHOUT",
-                                                   "UOPSCOPE_FUEL"};
+    static const std::vector<std::string> known = {
+        "DEV",          "CPU",      "REF", "NULL",          "CUDA",           "CUDA_ARCH", "CUDA_LLVM",
+        "AMD",          "AMD_ARCH", "CL",  "DEFAULT_FLOAT", "PYTHONHASHSEED", "SEED",      "UOPSCOPE_WITHOUT",
+        "UOPSCOPE_FUEL"};
     if (ContextVar::find(name) || std::find(known.begin(), known.end(), name) != known.end())
       found.push_back(entry);
   }

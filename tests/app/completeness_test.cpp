@@ -79,6 +79,7 @@ print((x @ w).relu().sum().item())
   CHECK(recordAndCheck(devices) > 20);
   CHECK(recordAndCheck(UOPSCOPE_SOURCE_DIR "/samples/matmul.py", {}, "BEAM=1 IGNORE_BEAM_CACHE=1") > 50);
   CHECK(recordAndCheck(UOPSCOPE_SOURCE_DIR "/samples/matmul.py", {}, "DEV=NULL:CUDA") > 50);
+  CHECK(recordAndCheck(UOPSCOPE_SOURCE_DIR "/samples/matmul.py", {}, "DEV=NULL:AMD AMD_ARCH=gfx942") > 50);
 }
 
 namespace {

@@ -109,7 +109,7 @@ def test_times_and_counters():
 
 def test_messages():
   raises(RuntimeError, lambda: Device[f"{GPU}:99"], "CUDA finds" if GPU == "CUDA" else "OpenCL finds")
-  for name, needs in (("AMD", "amdgpu"), ("GPU", "DEV=CL"), ("NV", "DEV=CUDA")): raises(RuntimeError, lambda: Device[name], needs)
+  for name, needs in (("HIP", "DEV=AMD"), ("GPU", "DEV=CL"), ("NV", "DEV=CUDA")): raises(RuntimeError, lambda: Device[name], needs)
 
 if __name__ == "__main__":
   here = []

@@ -24,7 +24,7 @@ struct Column {
 std::vector<Column> columns() {
   std::vector<Column> all;
   all.push_back({"CPU", cpuTarget("LLVM")});
-  for (const char* name : {"CL", "CUDA", "METAL", "WGSL"})
+  for (const char* name : {"CL", "CUDA", "AMD", "METAL", "WGSL"})
     for (const GpuLanguage& l : gpuLanguages())
       if (l.name == std::string(name)) all.push_back({name, l.target()});
   all.push_back({"REF", Device::get("REF").renderer().target()});

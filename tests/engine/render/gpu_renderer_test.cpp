@@ -73,7 +73,11 @@ void checkGolden(const std::string& name, const std::string& text) {
 }
 
 std::string extensionOf(std::string_view language) {
-  return language == "CUDA" ? "cu" : language == "METAL" ? "metal" : language == "CL" ? "cl" : "wgsl";
+  return language == "CUDA"    ? "cu"
+         : language == "METAL" ? "metal"
+         : language == "CL"    ? "cl"
+         : language == "AMD"   ? "amd.ll"
+                               : "wgsl";
 }
 
 /// The output of a command; empty where it succeeds silently.
@@ -108,6 +112,32 @@ TEST_CASE("GPU languages: the text of a few kernels is as it was, and the progra
   }
 }
 
+TEST_CASE("GPU languages: a line of the text is known by the instruction that it comes from") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const GpuLanguage& language : gpuLanguages()) {
+    std::string named = language.name;
+    CAPTURE(named);
+    auto renderer = makeGpuRenderer(language.name);
+    LoweredKernel k = lowerKernel(cases()[2].ast, renderer->target());
+    PoolScope inner(*k.pool);
+    std::vector<TextLine> lines;
+    std::istringstream text(renderer->renderWithLines(k, &lines));
+    std::vector<std::string> written{""};
+    for (std::string line; std::getline(text, line);) written.push_back(line);
+    int stores = 0;
+    for (TextLine l : lines) {
+      UOp u = k.uops[l.instruction];
+      if (!u.is(Op::STORE) || !u.src(0).bufferOf().is(Op::DEFINE_GLOBAL)) continue;
+      CAPTURE(written.at(l.line));
+      // IR computes the address in a line of its own, and may store by it.
+      const bool isIr = named == "AMD" && written[l.line].find("store float") != std::string::npos;
+      stores += isIr || written[l.line].find("data0") != std::string::npos;
+    }
+    CHECK(stores >= 2);
+  }
+}
+
 /// out[i,j] = sum over k of a[i,k] * b[k,j]; halves are summed as floats.
 static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), k = UOp::range(inner, 2, AxisType::Reduce);
@@ -120,7 +150,7 @@ static UOp halfProduct(int64_t n, int64_t m, int64_t inner) {
 TEST_CASE("a product of halves is computed by tensor cores, and right") {
   Pool pool;
   PoolScope scope(pool);
-  for (const char* language : {"CUDA", "METAL"}) {
+  for (const char* language : {"CUDA", "METAL", "AMD"}) {
     CAPTURE(std::string(language));
     auto renderer = makeGpuRenderer(language);
     auto lower = [&](UOp ast) {
@@ -149,7 +179,7 @@ TEST_CASE("a product of halves is computed by tensor cores, and right") {
     auto fastest = std::find_if(grouped.uops.begin(), grouped.uops.end(),
                                 [](UOp u) { return u.is(Op::SPECIAL) && u.arg().str() == "lidx0"; });
     REQUIRE(fastest != grouped.uops.end());
-    CHECK((*fastest).vmax() == 31);
+    CHECK((*fastest).vmax() == renderer->target().tensorCores[0].threads - 1);
     // A tile holds every element once.
     for (const TensorCore& core : renderer->target().tensorCores)
       for (const auto& layout : {core.a, core.b, core.c}) {
@@ -219,6 +249,7 @@ TEST_CASE("what a language lacks is an error that names it") {
 TEST_CASE("GPU languages are looked at through NULL") {
   CHECK(Device::get("NULL:CUDA").renderer().target().device == "CUDA");
   CHECK(Device::get("null:wgsl").renderer().target().device == "WGSL");
+  CHECK(Device::get("NULL:AMD").renderer().target().suffix == "gfx942");
   for (const char* name : {"CUDA", "METAL", "NULL:FORTRAN"}) {
     std::string message;
     try {

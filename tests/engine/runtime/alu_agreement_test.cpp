@@ -5,7 +5,7 @@
 #include "engine/runtime/device.h"
 #include "engine/uop/eval.h"
 #include "tests/engine/render/linear_program.h"
-#include "tests/engine/runtime/gpu_here.h"
+#include "tests/engine/runtime/amd_double.h"
 
 #include <doctest/doctest.h>
 
@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
 
 using namespace uopscope;
@@ -111,29 +112,37 @@ const std::vector<Device_>& devices() {
     std::vector<Device_> list{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
     if (uopscope::testing::openClHere()) list.push_back({"CL", "CL", 1});
     if (uopscope::testing::cudaHere()) list.push_back({"CUDA", "CUDA", 1});
+    if (uopscope::testing::amdDoubleHere()) list.push_back({"AMD's IR", "AMD", 1});
     if (const char* only = std::getenv("TEST_DEVICES")) // for a machine without a compiler for the CPU
       std::erase_if(list, [&](const Device_& d) { return only != std::string(d.label); });
     return list;
   }();
   return all;
 }
+/// No GPU of AMD is here: the text runs on the CPU.
+bool isAmd(const Device_& d) {
+  return d.device == std::string("AMD");
+}
 /// Operations that code generation never gives to the device are not compared.
 bool isGpu(const Device_& d) {
-  return d.device == std::string("CL") || d.device == std::string("CUDA");
+  return d.device == std::string("CL") || d.device == std::string("CUDA") || isAmd(d);
 }
 bool isNative(const Device_& d, Op op) {
   return !isGpu(d) || Device::get(d.device).renderer().target().nativeOps.has(op);
 }
 bool hasType(const Device_& d, DType type) {
   const Target& t = Device::get(d.device).renderer().target();
-  return d.device != std::string("CUDA") || !t.supportsDtype || t.supportsDtype(type);
+  return (d.device != std::string("CUDA") && !isAmd(d)) || !t.supportsDtype || t.supportsDtype(type);
 }
 
 std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel& k,
                                           std::vector<std::vector<std::byte>> buffers) {
   ContextScope scope({{"CPU_LLVM", d.cpuLlvm}});
   Device& device = Device::get(d.device);
-  auto program = device.compile(k, device.renderer().render(k));
+  const std::string source = device.renderer().render(k);
+  auto program = device.compile(k, source);
+  std::optional<uopscope::testing::RunsAsIr> running;
+  if (isAmd(d)) running.emplace(k, source);
   // A kernel must not write behind a buffer.
   constexpr std::byte kGuard{0xA5};
   std::vector<size_t> sizes;
@@ -299,6 +308,7 @@ TEST_CASE("vectors of every width and type agree on every device") {
         if (device.device == std::string("CUDA")) continue; // CUDA computes only with scalars
         if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
           continue; // the compiler is a separate process, so two widths suffice
+        if (!hasType(device, d)) continue;
         std::string label = device.label;
         CAPTURE(label);
         auto results = runOn(device, k, buffers);

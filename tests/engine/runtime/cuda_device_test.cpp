@@ -1,6 +1,6 @@
 // CUDA: launches, parts of memory, batches, several devices and messages. Every test says so and stops where
 // no driver or no GPU exists.
-#include "engine/runtime/cuda_memory.h"
+#include "engine/runtime/driver_memory.h"
 #include "tests/engine/runtime/gpu_here.h"
 #include "tests/engine/runtime/gpu_kernel.h"
 

@@ -72,6 +72,7 @@ TEST_CASE("what is realized on NULL with a language is written in it, on the num
                               {"NULL:METAL", "kernel void"},
                               {"NULL:WGSL", "@compute"},
                               {"NULL:CL", "__kernel"},
+                              {"NULL:AMD", "amdgpu_kernel"},
                               {"NULL", "restrict"},
                               {"NULL:2", "restrict"}}) {
     Told told;

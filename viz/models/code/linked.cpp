@@ -193,7 +193,9 @@ void LinkedPanes::load() {
       tensors_.setLines(std::move(out->tensors), Language::Plain);
       rewrites_.setLines({}, Language::Plain);
       uops_.setLines(std::move(out->uops), Language::Uops);
-      source_.setLines(std::move(out->source), Language::C);
+      const bool isIr =
+          !out->source.empty() && out->source.front().text.startsWith(QLatin1String("target triple"));
+      source_.setLines(std::move(out->source), isIr ? Language::Llvm : Language::C);
       assembly_.setLines(std::move(out->assembly), Language::Assembly);
       instructions_ = std::move(out->instructions);
       cost_ = out->cost, missing_ = out->missing;

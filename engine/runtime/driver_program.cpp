@@ -1,5 +1,5 @@
-// Loads CUDA programs, and launches them one by one or as a graph.
-#include "engine/runtime/cuda_program.h"
+// Loads programs into a driver, and launches them one by one or as a graph.
+#include "engine/runtime/driver_program.h"
 
 #include "engine/base/error.h"
 #include "engine/render/signature.h"
@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-namespace uopscope::cuda {
+namespace uopscope::driver {
 
 namespace {
 
@@ -31,23 +31,22 @@ Shape shapeOf(std::span<const int64_t> globalSize, std::span<const int64_t> loca
   return shape;
 }
 
-class CudaProgram : public Program {
+class DriverProgram : public Program {
 public:
-  CudaProgram(const LoweredKernel& kernel, const std::string& source, Gpu& gpu)
-      : name_(kernel.name), function_(identifier(kernel.name)), maker_(&gpu),
-        binary_(compile(kernel.name, source, gpu.architecture)) {
+  DriverProgram(const LoweredKernel& kernel, std::unique_ptr<Code> code, Gpu& gpu)
+      : name_(kernel.name), function_(identifier(kernel.name)), maker_(&gpu), code_(std::move(code)) {
     for (int slot : signatureOf(kernel).varSlots) slots_.push_back(static_cast<size_t>(slot));
     size_t threads = 1;
     for (const Sint& s : kernel.localSize) threads *= s.isInt() ? static_cast<size_t>(s.i()) : 1;
     const Loaded& loaded = loadedOn(gpu);
     if (threads > loaded.maxThreads)
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {} threads in a block, {} runs at most {} of this kernel", name_,
+                  fmt::format("kernel {}: {} threads in a group, {} runs at most {} of this kernel", name_,
                               threads, gpu.label, loaded.maxThreads));
   }
-  ~CudaProgram() override {
+  ~DriverProgram() override {
     for (auto& [gpu, loaded] : loaded_)
-      if (api().contextSetCurrent(gpu->context) == 0) api().moduleUnload(loaded.module);
+      if (gpu->api.contextSetCurrent(gpu->context) == 0) gpu->api.moduleUnload(loaded.module);
   }
 
   double launch(std::span<void* const> buffers, std::span<const int64_t> vars,
@@ -58,11 +57,11 @@ public:
     Arguments arguments = argumentsOf(buffers, vars);
     Shape s = shapeOf(globalSize, localSize);
     for (unsigned n : s.grid)
-      if (n == 0) return 0; // CUDA refuses an empty launch
+      if (n == 0) return 0; // drivers refuse an empty launch
     auto start = [&] {
-      Status status = api().launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
-                                         s.block[2], 0, gpu.stream, arguments.pointers.data(), nullptr);
-      if (status != 0) check(status, "cuLaunchKernel", whereOn(gpu));
+      Status status = gpu.api.launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
+                                           s.block[2], 0, gpu.stream, arguments.pointers.data(), nullptr);
+      if (status != 0) fail(gpu, status, gpu.api.launchKernel.name);
     };
     if (!wait) {
       start();
@@ -72,20 +71,21 @@ public:
     const std::string where = whereOn(gpu);
     gpu.synchronize();
     std::lock_guard lock(gpu.mutex);
-    check(api().eventRecord(gpu.begin, gpu.stream), "cuEventRecord", where);
+    const Api& api = gpu.api;
+    api.must(where, api.eventRecord, gpu.begin, gpu.stream);
     start();
-    check(api().eventRecord(gpu.end, gpu.stream), "cuEventRecord", where);
-    check(api().eventSynchronize(gpu.end), "cuEventSynchronize", where);
+    api.must(where, api.eventRecord, gpu.end, gpu.stream);
+    api.must(where, api.eventSynchronize, gpu.end);
     float milliseconds = 0;
-    check(api().eventElapsedTime(&milliseconds, gpu.begin, gpu.end), "cuEventElapsedTime", where);
+    api.must(where, api.eventElapsedTime, &milliseconds, gpu.begin, gpu.end);
     return static_cast<double>(milliseconds) * 1e-3;
   }
 
-  std::string assembly() const override { return sass(binary_, nullptr); }
+  std::string assembly() const override { return code_->listing(nullptr); }
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
-    return sass(binary_, &lines);
+    return code_->listing(&lines);
   }
-  std::string ir() const override { return binary_.ptx; }
+  std::string ir() const override { return code_->ir(); }
 
   Arguments argumentsOf(std::span<void* const> buffers, std::span<const int64_t> vars) const {
     Arguments a;
@@ -99,13 +99,18 @@ public:
   std::string whereOn(const Gpu& gpu) const { return fmt::format("kernel {} on {}", name_, gpu.label); }
 
 private:
+  [[noreturn]] void fail(const Gpu& gpu, Status status, const char* call) const {
+    throw Error(ErrorKind::Runtime,
+                fmt::format("{}: {}: {}", whereOn(gpu), call, gpu.api.statusName(status)));
+  }
+
   struct Loaded {
     Object module = nullptr, function = nullptr;
     size_t maxThreads = 0;
   };
 
   Gpu& gpuOf(std::span<void* const> buffers) {
-    return buffers.empty() ? *maker_ : memoryTable().gpuOf(buffers[0]);
+    return buffers.empty() ? *maker_ : memoryTable().gpuOf(maker_->api, buffers[0]);
   }
 
   const Loaded& loadedOn(Gpu& gpu) {
@@ -114,19 +119,18 @@ private:
     if (at != loaded_.end()) return at->second;
     gpu.enter();
     Loaded made;
-    check(api().moduleLoadData(&made.module, binary_.image.c_str()), "cuModuleLoadData", whereOn(gpu));
-    check(api().moduleGetFunction(&made.function, made.module, function_.c_str()), "cuModuleGetFunction",
-          whereOn(gpu));
+    const Api& api = gpu.api;
+    api.must(whereOn(gpu), api.moduleLoadData, &made.module, code_->image().c_str());
+    api.must(whereOn(gpu), api.moduleGetFunction, &made.function, made.module, function_.c_str());
     int threads = 0;
-    check(api().functionGetAttribute(&threads, kFunctionMaxThreads, made.function), "cuFuncGetAttribute",
-          whereOn(gpu));
+    api.must(whereOn(gpu), api.functionGetAttribute, &threads, kFunctionMaxThreads, made.function);
     made.maxThreads = static_cast<size_t>(threads);
     return loaded_.emplace(&gpu, made).first->second;
   }
 
   std::string name_, function_;
   Gpu* maker_;
-  Binary binary_;
+  std::unique_ptr<Code> code_;
   std::vector<size_t> slots_; ///< positions of the kernel's variables among those of a launch
   std::mutex mutex_;
   std::map<Gpu*, Loaded> loaded_;
@@ -136,40 +140,40 @@ class Graph : public LaunchBatch {
 public:
   Graph(Gpu& gpu, std::span<const BatchedLaunch> launches) : gpu_(gpu) {
     gpu.enter();
-    check(api().graphCreate(&graph_, 0), "cuGraphCreate", gpu.label);
+    gpu.must(gpu.api.graphCreate, &graph_, 0U);
     Object before = nullptr;
     for (const BatchedLaunch& l : launches) {
       Arguments arguments;
       KernelNode node = nodeOf(l, arguments);
       Object added = nullptr;
-      check(api().graphAddKernelNode(&added, graph_, &before, before ? 1 : 0, &node), "cuGraphAddKernelNode",
-            program(l).whereOn(gpu));
+      gpu.api.must(program(l).whereOn(gpu), gpu.api.graphAddKernelNode, &added, graph_, &before,
+                   size_t{before ? 1U : 0U}, &node);
       nodes_.push_back(added);
       before = added;
     }
-    check(api().graphInstantiate(&runnable_, graph_, 0), "cuGraphInstantiate", gpu.label);
+    gpu.must(gpu.api.graphInstantiate, &runnable_, graph_, 0ULL);
   }
   ~Graph() override {
-    if (api().contextSetCurrent(gpu_.context) != 0) return;
-    if (runnable_) api().graphExecDestroy(runnable_);
-    if (graph_) api().graphDestroy(graph_);
+    if (gpu_.api.contextSetCurrent(gpu_.context) != 0) return;
+    if (runnable_) gpu_.api.graphExecDestroy(runnable_);
+    if (graph_) gpu_.api.graphDestroy(graph_);
   }
 
   void change(size_t number, const BatchedLaunch& launch) override {
     Arguments arguments;
     KernelNode node = nodeOf(launch, arguments);
     gpu_.enter();
-    check(api().graphSetKernelNode(runnable_, nodes_.at(number), &node), "cuGraphExecKernelNodeSetParams",
-          program(launch).whereOn(gpu_));
+    gpu_.api.must(program(launch).whereOn(gpu_), gpu_.api.graphSetKernelNode, runnable_, nodes_.at(number),
+                  &node);
   }
   void launch() override {
     gpu_.enter();
-    check(api().graphLaunch(runnable_, gpu_.stream), "cuGraphLaunch", gpu_.label);
+    gpu_.must(gpu_.api.graphLaunch, runnable_, gpu_.stream);
     gpu_.note("a captured function");
   }
 
 private:
-  static CudaProgram& program(const BatchedLaunch& l) { return static_cast<CudaProgram&>(*l.program); }
+  static DriverProgram& program(const BatchedLaunch& l) { return static_cast<DriverProgram&>(*l.program); }
   KernelNode nodeOf(const BatchedLaunch& l, Arguments& arguments) {
     arguments = program(l).argumentsOf(l.memory, l.vars);
     Shape s = shapeOf(l.globalSize, l.localSize);
@@ -189,12 +193,12 @@ private:
 
 } // namespace
 
-std::shared_ptr<Program> makeProgram(const LoweredKernel& kernel, const std::string& source, Gpu& gpu) {
-  return std::make_shared<CudaProgram>(kernel, source, gpu);
+std::shared_ptr<Program> makeProgram(const LoweredKernel& kernel, std::unique_ptr<Code> code, Gpu& gpu) {
+  return std::make_shared<DriverProgram>(kernel, std::move(code), gpu);
 }
 
 std::unique_ptr<LaunchBatch> makeBatch(Gpu& gpu, std::span<const BatchedLaunch> launches) {
   return std::make_unique<Graph>(gpu, launches);
 }
 
-} // namespace uopscope::cuda
+} // namespace uopscope::driver

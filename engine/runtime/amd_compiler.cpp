@@ -1,0 +1,200 @@
+// LLVM's AMDGPU target, the notes of its objects, and lld.
+#include "engine/runtime/amd_compiler.h"
+
+#include "engine/base/child_process.h"
+#include "engine/base/error.h"
+#include "engine/runtime/disassembler.h"
+#include "engine/runtime/disk_cache.h"
+#include "engine/runtime/llvm_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#ifdef UOPSCOPE_HAVE_LLVM
+#include <llvm/BinaryFormat/MsgPackDocument.h>
+#include <llvm/Object/ELFObjectFile.h>
+#endif
+
+namespace uopscope::amd {
+
+namespace {
+
+constexpr const char* kTriple = "amdgcn-amd-amdhsa";
+/// The version of code objects that every driver since ROCm 4.1 loads.
+constexpr unsigned kCodeObjectVersion = 400;
+/// It finds which numbers and arguments a kernel does not read, so that none are loaded.
+constexpr const char* kLastPass = "amdgpu-attributor";
+
+class Listing : public Program {
+public:
+  explicit Listing(Binary binary) : binary_(std::move(binary)) {}
+  double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
+                std::span<const int64_t>, bool) override {
+    return -1;
+  }
+  std::string assembly() const override { return listing(binary_, nullptr); }
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
+    return listing(binary_, &lines);
+  }
+
+private:
+  Binary binary_;
+};
+
+/// A folder of ROCm, in which a program or a library may lie.
+std::string rocm(const char* part) {
+  const char* named = std::getenv("ROCM_PATH");
+  return (named && *named ? named : "/opt/rocm") + std::string(part);
+}
+
+std::string linker() {
+  for (const char* name : {"ld.lld-19", "ld.lld"})
+    if (std::string found = findProgram(name, "/usr/lib/llvm-19/bin:" + rocm("/llvm/bin")); !found.empty())
+      return found;
+  throw Error(ErrorKind::Device,
+              "there is no linker of AMD's code objects: ld.lld is missing. Install the Debian "
+              "package lld-19, or ROCm; ROCM_PATH names a ROCm elsewhere than in /opt/rocm");
+}
+
+} // namespace
+
+#ifdef UOPSCOPE_HAVE_LLVM
+
+namespace {
+
+int64_t numberIn(llvm::msgpack::MapDocNode& map, llvm::StringRef key) {
+  auto found = map.find(key);
+  if (found == map.end()) return 0;
+  const llvm::msgpack::DocNode& node = found->second;
+  return node.getKind() == llvm::msgpack::Type::UInt  ? static_cast<int64_t>(node.getUInt())
+         : node.getKind() == llvm::msgpack::Type::Int ? node.getInt()
+                                                      : 0;
+}
+
+Resources read(llvm::msgpack::MapDocNode& kernel) {
+  Resources r;
+  r.vectorRegisters = numberIn(kernel, ".vgpr_count");
+  r.scalarRegisters = numberIn(kernel, ".sgpr_count");
+  r.spilledRegisters = numberIn(kernel, ".vgpr_spill_count") + numberIn(kernel, ".sgpr_spill_count");
+  r.scratchBytes = numberIn(kernel, ".private_segment_fixed_size");
+  r.sharedBytes = numberIn(kernel, ".group_segment_fixed_size");
+  r.argumentBytes = numberIn(kernel, ".kernarg_segment_size");
+  r.wavefront = numberIn(kernel, ".wavefront_size");
+  r.maxThreads = numberIn(kernel, ".max_flat_workgroup_size");
+  if (auto arguments = kernel.find(".args"); arguments != kernel.end() && arguments->second.isArray())
+    for (llvm::msgpack::DocNode& node : arguments->second.getArray()) {
+      llvm::msgpack::MapDocNode& map = node.getMap();
+      auto name = map.find(".name");
+      r.arguments.push_back({name != map.end() ? name->second.getString().str() : std::string(),
+                             numberIn(map, ".offset"), numberIn(map, ".size")});
+    }
+  return r;
+}
+
+} // namespace
+
+Resources resourcesOf(const Binary& binary) {
+  using File = llvm::object::ELF64LEFile;
+  constexpr unsigned kMetadataNote = 32; // NT_AMDGPU_METADATA
+  auto file = File::create(binary.object);
+  if (!file) throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(file.takeError()));
+  auto sections = file->sections();
+  if (!sections) throw Error(ErrorKind::Compile, "LLVM: " + llvm::toString(sections.takeError()));
+  for (const File::Elf_Shdr& section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_NOTE) continue;
+    llvm::Error error = llvm::Error::success();
+    for (const auto& note : file->notes(section, error)) {
+      if (note.getName() != "AMDGPU" || note.getType() != kMetadataNote) continue;
+      llvm::msgpack::Document document;
+      if (!document.readFromBlob(note.getDescAsStringRef(4), false) || !document.getRoot().isMap()) continue;
+      auto& root = document.getRoot().getMap();
+      auto kernels = root.find("amdhsa.kernels");
+      if (kernels != root.end() && kernels->second.isArray() && !kernels->second.getArray().empty()) {
+        llvm::consumeError(std::move(error));
+        return read(kernels->second.getArray()[0].getMap());
+      }
+    }
+    llvm::consumeError(std::move(error));
+  }
+  throw Error(ErrorKind::Compile, "the object has no metadata of a kernel");
+}
+
+std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines) {
+  initialiseGpus(); // the object may come from the cache
+  const Resources r = resourcesOf(binary);
+  std::string head =
+      fmt::format("// {} registers a thread, {} registers spilled, {} bytes shared; {} scalar registers "
+                  "a wavefront of {}, {} bytes of scratch a thread\n// {} bytes of arguments:",
+                  r.vectorRegisters, r.spilledRegisters, r.sharedBytes, r.scalarRegisters, r.wavefront,
+                  r.scratchBytes, r.argumentBytes);
+  for (const Argument& a : r.arguments)
+    head += fmt::format("{}{} at {}", &a == r.arguments.data() ? " " : ", ", a.name, a.offset);
+  std::string code = disassembleObject(binary.object, kTriple, binary.architecture, "", lines);
+  if (lines)
+    for (AssemblyLine& l : *lines) l.line += 2;
+  return head + "\n" + code;
+}
+
+#else
+
+Resources resourcesOf(const Binary&) {
+  return {};
+}
+std::string listing(const Binary&, std::vector<AssemblyLine>*) {
+  return {};
+}
+
+#endif
+
+Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
+  const GpuMachine machine{kTriple, architecture, kLastPass, false, kCodeObjectVersion};
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), kTriple, architecture,
+                                             buildIdentity(), source)
+                               : std::string();
+  if (auto kept = disk ? disk->find(key) : std::nullopt) return {architecture, std::move(*kept)};
+  if (!llvmVersion().empty() && !knowsArchitecture(machine))
+    throw Error(ErrorKind::Value,
+                fmt::format("LLVM {} knows no GPU of AMD called \"{}\"; there are gfx90a, gfx942, "
+                            "gfx1100 and others",
+                            llvmVersion(), architecture));
+  Binary made{architecture, gpuCode(kernel, source, machine)};
+  if (disk) disk->store(key, made.object);
+  return made;
+}
+
+std::string codeObject(const std::string& kernel, const Binary& binary) {
+  DiskCache* disk = DiskCache::named("kernels");
+  const std::string key = "code object\n" + binary.object;
+  if (auto kept = disk ? disk->find(key) : std::nullopt) return std::move(*kept);
+  const InputFile file(binary.object);
+  FinishedChild run = runProgram({linker(), "-shared", "--no-undefined", file.path(), "-o", "-"});
+  if (!run.succeeded())
+    throw Error(ErrorKind::Compile, fmt::format("kernel {}: lld does not link it\n{}", kernel, run.err));
+  if (disk) disk->store(key, run.out);
+  return std::move(run.out);
+}
+
+std::string wantedArchitecture() {
+  const char* value = std::getenv("AMD_ARCH");
+  if (!value || !*value) return {};
+  const std::string text = value;
+  const bool isName = text.size() > 4 && text.starts_with("gfx") &&
+                      std::all_of(text.begin() + 3, text.end(),
+                                  [](unsigned char c) { return std::isxdigit(c) && !std::isupper(c); });
+  if (!isName)
+    throw Error(
+        ErrorKind::Value,
+        fmt::format("AMD_ARCH is \"{}\": it names an architecture such as gfx90a, gfx942 or gfx1100", text));
+  return text;
+}
+
+std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
+                                     const std::string& architecture) {
+  return std::make_shared<Listing>(compile(kernel.name, source, architecture));
+}
+
+} // namespace uopscope::amd

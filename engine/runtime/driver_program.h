@@ -1,0 +1,33 @@
+// A kernel for a GPU's driver and its launches. It is compiled once, and loaded into the context of each device whose
+// memory it is launched on.
+//
+//   auto program = driver::makeProgram(kernel, std::make_unique<CudaCode>(binary), gpu);
+#pragma once
+#include "engine/runtime/device.h"
+#include "engine/runtime/driver_memory.h"
+#include "engine/runtime/launch_batch.h"
+
+#include <memory>
+#include <span>
+
+namespace uopscope::driver {
+
+/// What a compiler made of a kernel.
+class Code {
+public:
+  virtual ~Code() = default;
+  /// For the driver's moduleLoadData; it lives as long as this object.
+  virtual const std::string& image() const = 0;
+  /// The machine code as text. `lines` receives the source line of each line.
+  virtual std::string listing(std::vector<AssemblyLine>* lines) const = 0;
+  /// The text between source and machine code; empty if there is none.
+  virtual std::string ir() const { return {}; }
+};
+
+/// Throws Error(Compile) if the device cannot run groups of the kernel's size, Error(Runtime) if the driver does not load
+/// it.
+std::shared_ptr<Program> makeProgram(const LoweredKernel& kernel, std::unique_ptr<Code> code, Gpu& gpu);
+/// A graph of the driver. Every program in it must come from makeProgram.
+std::unique_ptr<LaunchBatch> makeBatch(Gpu& gpu, std::span<const BatchedLaunch> launches);
+
+} // namespace uopscope::driver
