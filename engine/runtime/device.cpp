@@ -29,7 +29,8 @@ constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},
                            {"NULL", makeNullDevice},
                            {"REF", makeRefDevice},
                            {"CL", makeOpenClDevice},
-                           {"CUDA", makeCudaDevice}};
+                           {"CUDA", makeCudaDevice},
+                           {"WEBGPU", makeWebGpuDevice}};
 /// One device serves all files; buffers know their file.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs; here it opens REF.
@@ -42,7 +43,6 @@ struct Missing {
 constexpr Missing kMissing[] = {
     {"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
     {"GPU", "DEV=CL runs them by OpenCL"},
-    {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
     {"AMD", "running its kernels takes AMD's driver (amdgpu) and a device that uses it"},
     {"HIP", "running its kernels takes AMD's driver (amdgpu), the HIP toolkit and a device that uses them"},
     {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},

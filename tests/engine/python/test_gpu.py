@@ -1,7 +1,8 @@
-# GPUs: tensors on CL and CUDA give NumPy's numbers; types, parts of buffers, TinyJit, shards over two devices, BEAM, messages. Without a driver, a sentence says so.
+# GPUs: tensors on CL, CUDA and WEBGPU give NumPy's numbers; types, parts of buffers, TinyJit, shards over two devices, BEAM, messages. Without a driver, a sentence says so.
 import os
 os.environ.setdefault("POCL_DEVICES", "pthread pthread")  # PoCL makes two devices of the CPU
 os.environ.setdefault("CUDA_SPLIT", "2")  # CUDA makes two devices of a GPU
+os.environ.setdefault("WEBGPU_SPLIT", "2")
 import numpy as np
 from tinygrad import Tensor, TinyJit, Device, Variable, dtypes, Context
 from tinygrad.helpers import GlobalCounters
@@ -108,12 +109,12 @@ def test_times_and_counters():
   assert GlobalCounters.kernel_count == 1 and GlobalCounters.time_sum_s > 0
 
 def test_messages():
-  raises(RuntimeError, lambda: Device[f"{GPU}:99"], "CUDA finds" if GPU == "CUDA" else "OpenCL finds")
+  raises(RuntimeError, lambda: Device[f"{GPU}:99"], {"CUDA": "CUDA finds", "CL": "OpenCL finds", "WEBGPU": "WebGPU finds"}[GPU])
   for name, needs in (("AMD", "amdgpu"), ("GPU", "DEV=CL"), ("NV", "DEV=CUDA")): raises(RuntimeError, lambda: Device[name], needs)
 
 if __name__ == "__main__":
   here = []
-  for GPU in ("CL", "CUDA"):
+  for GPU in ("CL", "CUDA", "WEBGPU"):
     try: here.append(Device[GPU] and GPU)
     except RuntimeError as e: print(f"not run: {e}")
   tests = {name: f for name, f in globals().items() if name.startswith("test_")}

@@ -111,6 +111,7 @@ const std::vector<Device_>& devices() {
     std::vector<Device_> list{{"REF", "REF", 1}, {"LLVM", "CPU", 1}, {"C", "CPU", 0}};
     if (uopscope::testing::openClHere()) list.push_back({"CL", "CL", 1});
     if (uopscope::testing::cudaHere()) list.push_back({"CUDA", "CUDA", 1});
+    if (uopscope::testing::webGpuHere()) list.push_back({"WEBGPU", "WEBGPU", 1});
     if (const char* only = std::getenv("TEST_DEVICES")) // for a machine without a compiler for the CPU
       std::erase_if(list, [&](const Device_& d) { return only != std::string(d.label); });
     return list;
@@ -119,14 +120,15 @@ const std::vector<Device_>& devices() {
 }
 /// Operations that code generation never gives to the device are not compared.
 bool isGpu(const Device_& d) {
-  return d.device == std::string("CL") || d.device == std::string("CUDA");
+  return d.device == std::string("CL") || d.device == std::string("CUDA") ||
+         d.device == std::string("WEBGPU");
 }
 bool isNative(const Device_& d, Op op) {
   return !isGpu(d) || Device::get(d.device).renderer().target().nativeOps.has(op);
 }
 bool hasType(const Device_& d, DType type) {
   const Target& t = Device::get(d.device).renderer().target();
-  return d.device != std::string("CUDA") || !t.supportsDtype || t.supportsDtype(type);
+  return !isGpu(d) || d.device == std::string("CL") || !t.supportsDtype || t.supportsDtype(type);
 }
 
 std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel& k,
@@ -296,7 +298,8 @@ TEST_CASE("vectors of every width and type agree on every device") {
       p.end(r);
       LoweredKernel k = p.finish();
       for (const Device_& device : devices()) {
-        if (device.device == std::string("CUDA")) continue; // CUDA computes only with scalars
+        // CUDA and WebGPU compute only with scalars.
+        if (isGpu(device) && device.device != std::string("CL")) continue;
         if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
           continue; // the compiler is a separate process, so two widths suffice
         std::string label = device.label;
