@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <cmath>
-#include <iterator>
 
 namespace uopscope {
 
@@ -20,14 +19,14 @@ bool isPacked(DType d) {
   return d.scalar().itemsize() < 4 && d.kind() != Scalar::Float16;
 }
 
-/// Functions that a kernel declares if it calls them.
+/// Functions that a kernel declares if it calls them. One on f32 is also there with f64 in place of it.
 struct Helper {
   const char *name, *text;
 };
 constexpr Helper kHelpers[] = {
     {"from_bits", "fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits); }\n"},
     {"long_from_bits", "fn long_from_bits(bits: u64) -> f64 { return bitcast<f64>(bits); }\n"},
-    {"to_u32", "fn to_u32(x: f32) -> u32 { return select(u32(x), u32(i32(x)), x < 0.0f); }\n"},
+    {"to_u32_f32", "fn to_u32_f32(x: f32) -> u32 { return select(u32(x), u32(i32(x)), x < 0); }\n"},
     // WGSL's % rounds the quotient. This subtracts the divisor times powers of two, each exactly.
     {"remainder_f32", R"(fn remainder_f32(x: f32, y: f32) -> f32 {
   let infinity = f32(from_bits(0x7f800000u));
@@ -97,9 +96,8 @@ public:
     if (from.isFloat() && to.isUnsigned() && to.itemsize() < 4)
       return narrowed(to, fmt::format("u32(i32({}))", bare(value)));
     if (from.isFloat() && to.kind() == Scalar::UInt32) {
-      helpers_.insert("to_u32");
-      return fmt::format("to_u32({})", from.kind() == Scalar::Float64 ? fmt::format("f32({})", bare(value))
-                                                                      : cast(dtypes::float32, from, value));
+      if (from.itemsize() == 2) return cast(to, dtypes::float32, cast(dtypes::float32, from, value));
+      return helped("to_u32", from, bare(value));
     }
     return narrowed(to, fmt::format("{}({})", name(to), bare(value)));
   }
@@ -140,8 +138,8 @@ public:
     return fmt::format("// {} is shared by the work group", variable);
   }
   std::string loop(DType type, const std::string& variable, const std::string& extent) override {
-    return fmt::format("for (var {0}: {1} = 0; {0} < {2}; {0} += {3}) {{", variable, name(type), extent,
-                       constant(type, ConstValue::ofInt(1)));
+    return fmt::format("for (var {0}: {1} = 0; {0} < {2}; {0}{3}) {{", variable, name(type), extent,
+                       isLong(type) ? " += 1" : "++");
   }
   std::string when(const std::string& condition, const std::string& statement) override {
     return fmt::format("if ({}) {{ {} }}", condition, statement);
@@ -187,12 +185,10 @@ public:
     // Extensions must be enabled before the first declaration.
     std::string enables, declared;
     for (const auto& [key, text] : typedefs_) (key[0] == '0' ? enables : declared) += text;
-    for (auto [helper, text] : kHelpers)
+    for (auto [helper, text] : kHelpers) {
       if (helpers_.contains(helper)) declared += text;
-    if (hasLongRemainder_) {
-      std::string text = kHelpers[std::size(kHelpers) - 1].text;
-      for (size_t at = 0; (at = text.find("f32", at)) != std::string::npos; ++at) text.replace(at, 3, "f64");
-      declared += text;
+      std::string longName = withF64(helper);
+      if (longName != helper && helpers_.contains(longName)) declared += withF64(text);
     }
     return fmt::format(
         "{}{}{}\n@compute @workgroup_size({}) fn {}(@builtin(workgroup_id) group_id: vec3<u32>, "
@@ -215,11 +211,12 @@ protected:
   }
   std::string call(Op op, DType type, std::span<const std::string> a) override {
     if (op == Op::MOD) {
-      helpers_.insert({"from_bits", "remainder_f32"});
-      if (type.itemsize() == 8) hasLongRemainder_ = true;
+      helpers_.insert("from_bits");
       std::string x = bare(a[0]), y = bare(a[1]);
-      if (type.itemsize() == 2) return fmt::format("f16(remainder_f32(f32({}), f32({})))", x, y);
-      return fmt::format("remainder_{}({}, {})", name(type), x, y);
+      if (type.itemsize() == 2)
+        return fmt::format("f16({})",
+                           helped("remainder", dtypes::float32, fmt::format("f32({}), f32({})", x, y)));
+      return helped("remainder", type, x + ", " + y);
     }
     return fmt::format("{}({}{})", functionName(op), bare(a[0]), a.size() > 1 ? ", " + bare(a[1]) : "");
   }
@@ -252,6 +249,16 @@ private:
     std::string word, shift;
     uint32_t mask;
   };
+  static std::string withF64(std::string text) {
+    for (size_t at = 0; (at = text.find("f32", at)) != std::string::npos; ++at) text.replace(at, 3, "f64");
+    return text;
+  }
+  /// The call of a helper on f32 or f64.
+  std::string helped(const char* helper, DType type, const std::string& arguments) {
+    std::string function = fmt::format("{}_{}", helper, name(type));
+    helpers_.insert(function);
+    return fmt::format("{}({})", function, arguments);
+  }
   /// naga, the compiler of wgpu-native, takes two NaNs for equal where "!=" is written.
   std::string differ(DType type, const std::string& x, const std::string& y) {
     return type.isFloat() ? fmt::format("!({} == {})", x, y) : fmt::format("({} != {})", x, y);
@@ -282,7 +289,6 @@ private:
   }
 
   WgslFeatures features_;
-  bool hasLongRemainder_ = false;
 };
 
 template <bool kHalf, bool kInt64, bool kDoubles>
@@ -306,7 +312,7 @@ GpuLanguage wgslLanguage(WgslFeatures features) {
     t.localMax = {256, 256, 64};
     t.globalMax = {65535, 65535, 65535};
     t.sharedMax = 16384;
-    // WGSL has these functions, but allows an error of 2^-11 to sin, and lacks them for f64.
+    // WGSL has these functions, but allows sin an error of 2^-11 and log2 one of 2^-21, and lacks them for f64.
     t.nativeOps = t.nativeOps - OpSet{Op::EXP2, Op::LOG2, Op::SIN};
     t.supportsDtype = kTypes[(features.half ? 4 : 0) + (features.int64 ? 2 : 0) + (features.doubles ? 1 : 0)];
     return t;
