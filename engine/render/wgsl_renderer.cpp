@@ -60,11 +60,18 @@ public:
     case Scalar::UInt32: return "u32";
     case Scalar::Float16: typedefs_["0half"] = "enable f16;\n"; return "f16";
     case Scalar::Float32: return "f32";
-    case Scalar::Int64: return "i64";
-    case Scalar::UInt64: return "u64";
-    case Scalar::Float64: return "f64";
-    default: noForm("WGSL", type.name());
+    case Scalar::Int64:
+      if (features_.int64) return "i64";
+      break;
+    case Scalar::UInt64:
+      if (features_.int64) return "u64";
+      break;
+    case Scalar::Float64:
+      if (features_.doubles) return "f64";
+      break;
+    default: break;
     }
+    noForm("WGSL", type.name());
   }
   std::string constant(DType type, ConstValue v) override {
     if (type.isBool()) return v.asDouble() != 0 ? "true" : "false";
@@ -72,7 +79,7 @@ public:
       double d = dtypes::roundFloat(type, v.asDouble());
       if (!std::isfinite(d) || type.kind() == Scalar::Float32) return GpuText::constant(type, v);
       if (type.kind() == Scalar::Float16)
-        return fmt::format("f16({})", GpuText::constant(dtypes::float32, ConstValue::ofFloat(d)));
+        return fmt::format("{}({})", name(type), GpuText::constant(dtypes::float32, ConstValue::ofFloat(d)));
       return std::signbit(d) ? fmt::format("(-{}lf)", -d) : fmt::format("{}lf", d);
     }
     if (isLong(type)) {
@@ -105,9 +112,10 @@ public:
     if (to.isBool()) return fmt::format("(({} & 1) != 0)", value);
     if (from.isBool()) return cast(to, from, value);
     if (to.itemsize() < 4 && from.itemsize() < 4) {
-      if (to.isFloat()) return fmt::format("bitcast<vec2<f16>>(u32({}) & 0xffffu).x", bare(value));
+      if (to.isFloat()) return fmt::format("bitcast<vec2<{}>>(u32({}) & 0xffffu).x", name(to), bare(value));
       if (from.isFloat())
-        return narrowed(to, fmt::format("{}(bitcast<u32>(vec2<f16>({}, 0)))", name(to), bare(value)));
+        return narrowed(to,
+                        fmt::format("{}(bitcast<u32>(vec2<{}>({}, 0)))", name(to), name(from), bare(value)));
       return narrowed(to, fmt::format("{}({})", name(to), bare(value)));
     }
     return fmt::format("bitcast<{}>({})", name(to), bare(value));
@@ -207,14 +215,14 @@ protected:
     std::string f = fmt::format("from_bits(0x{}u)", std::isnan(v) ? "7fc00000"
                                                     : v < 0       ? "ff800000"
                                                                   : "7f800000");
-    return type.itemsize() == 4 ? f : fmt::format("f16({})", f);
+    return type.itemsize() == 4 ? f : fmt::format("{}({})", name(type), f);
   }
   std::string call(Op op, DType type, std::span<const std::string> a) override {
     if (op == Op::MOD) {
       helpers_.insert("from_bits");
       std::string x = bare(a[0]), y = bare(a[1]);
       if (type.itemsize() == 2)
-        return fmt::format("f16({})",
+        return fmt::format("{}({})", name(type),
                            helped("remainder", dtypes::float32, fmt::format("f32({}), f32({})", x, y)));
       return helped("remainder", type, x + ", " + y);
     }
@@ -309,6 +317,7 @@ GpuLanguage wgslLanguage(WgslFeatures features) {
                                                 hasType<true, true, false>,   hasType<true, true, true>};
     Target t = gpuTarget("WGSL");
     t.supportsVectors = false;
+    t.mayReassociate = true;
     t.localMax = {256, 256, 64};
     t.globalMax = {65535, 65535, 65535};
     t.sharedMax = 16384;

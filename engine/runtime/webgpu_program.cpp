@@ -38,6 +38,20 @@ std::string lineNamedBy(const std::string& message, const std::string& source) {
   return sourceLine(source, std::stoul(found[1]));
 }
 
+/// How often the loops of a thread start a round, all together and at most.
+uint64_t roundsOf(const LoweredKernel& kernel) {
+  std::vector<double> open{1};
+  double all = 0;
+  for (UOp u : kernel.uops) {
+    if (u.is(Op::RANGE)) {
+      open.push_back(open.back() * static_cast<double>(std::max<int64_t>(0, u.src(0).vmax())));
+      all += open.back();
+    }
+    if (u.is(Op::END)) open.resize(open.size() - (u.srcCount() - 1));
+  }
+  return static_cast<uint64_t>(all);
+}
+
 class WebGpuProgram : public Program {
 public:
   WebGpuProgram(const LoweredKernel& kernel, const std::string& source, Gpu& gpu)
@@ -116,15 +130,19 @@ private:
 
   void checkSizes(const LoweredKernel& kernel) {
     const Limits& most = maker_->limits;
-    auto refuse = [&](const char* what, uint64_t wanted, uint64_t possible) {
+    auto refuse = [&](const char* what, uint64_t wanted, uint64_t possible, const std::string& advice = {}) {
       if (wanted > possible)
-        throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} {}, {} allows at most {}", name_, wanted,
-                                                    what, maker_->label, possible));
+        throw Error(ErrorKind::Compile, fmt::format("kernel {}: {} {}, {} allows at most {}{}", name_, wanted,
+                                                    what, maker_->label, possible, advice));
     };
     uint64_t threads = 1;
     for (const Sint& s : kernel.localSize) threads *= s.isInt() ? static_cast<uint64_t>(s.i()) : 1;
     refuse("threads in a group", threads, most.groupThreads);
-    refuse("buffers", parameters_.size(), most.storageBuffers);
+    refuse("buffers", parameters_.size(), most.storageBuffers,
+           fmt::format("; MAX_KERNEL_BUFFERS={} splits such kernels", most.storageBuffers));
+    if (maker_->mostRounds)
+      refuse("rounds of loops in a thread", roundsOf(kernel), maker_->mostRounds,
+             " and leaves out the others; shorter sums, or a GPU, would do");
     size_t bytes = 0;
     for (auto [slot, size] : vars_) {
       bytes = (bytes + size - 1) / size * size + size;

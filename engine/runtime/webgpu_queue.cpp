@@ -13,6 +13,7 @@ namespace uopscope::webgpu {
 
 namespace {
 
+constexpr size_t kRoundsOfLlvmpipe = 65535; ///< LP_MAX_TGSI_LOOP_ITERATIONS of Mesa
 constexpr size_t kWord = 4, kReadbackMost = size_t{64} << 20;
 
 size_t down(size_t offset) {
@@ -41,7 +42,7 @@ Gpu::Gpu(const std::string& name, Object adapter) {
   a.adapterGetInfo(adapter, &info);
   label = fmt::format("{} ({})", name, info.device.str());
   version = fmt::format("{} {}", info.device.str(), info.description.str());
-  isCpu = info.kind == kCpuAdapter;
+  if (info.device.str().starts_with("llvmpipe")) mostRounds = kRoundsOfLlvmpipe;
   a.adapterGetLimits(adapter, &limits);
   limits.next = nullptr;
   auto has = [&](uint32_t feature) { return a.adapterHasFeature(adapter, feature) != 0; };

@@ -52,7 +52,8 @@ public:
   std::string version; ///< the driver, for the cache of searches
   Object device = nullptr;
   Limits limits;
-  bool isCpu = false, hasHalf = false, hasInt64 = false, hasDouble = false, hasTimes = false;
+  size_t mostRounds = 0; ///< of all loops of a thread, which the driver ends then; 0: any number
+  bool hasHalf = false, hasInt64 = false, hasDouble = false, hasTimes = false;
 
 private:
   void encode(const Dispatch& d);

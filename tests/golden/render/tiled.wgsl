@@ -20,7 +20,7 @@
   acc0[5] = 0.0f;
   acc0[6] = 0.0f;
   acc0[7] = 0.0f;
-  for (var Ridx2: i32 = 0; Ridx2 < 4; Ridx2 += 1) {
+  for (var Ridx2: i32 = 0; Ridx2 < 4; Ridx2++) {
     let val0: f32 = acc0[0];
     let alu4: i32 = alu1 + alu2 + (Ridx2 << 2u);
     let val1: f32 = data1_256[alu4];

@@ -11,7 +11,7 @@
   let alu3: f32 = select(select(val0, -152.0f, alu2), 128.0f, 128.0f < val0);
   let alu4: f32 = select(alu3, alu3 + 64.0f, alu1);
   let alu5: f32 = alu4 + 12583038.0f;
-  let alu6: f32 = alu4 - (alu5 + (-12583038.0f));
+  let alu6: f32 = alu4 - f32(bitcast<i32>(alu5) + (-1262485630));
   let alu7: f32 = ((((((0.00030706724f * alu6) + 0.0026797748f) * alu6) + 0.019236874f) * alu6) + 0.11100665f) * alu6;
   let cast0: u32 = bitcast<u32>(alu5);
   let alu8: f32 = (((((alu7 + 0.48045295f) * alu6) + 1.3862944f) * alu6) + 2.0f) * bitcast<f32>(cast0 << 23u);
@@ -23,7 +23,7 @@
   let alu12: f32 = select(select(val1, -152.0f, alu11), 128.0f, 128.0f < val1);
   let alu13: f32 = select(alu12, alu12 + 64.0f, alu10);
   let alu14: f32 = alu13 + 12583038.0f;
-  let alu15: f32 = alu13 - (alu14 + (-12583038.0f));
+  let alu15: f32 = alu13 - f32(bitcast<i32>(alu14) + (-1262485630));
   let alu16: f32 = ((((((0.00030706724f * alu15) + 0.0026797748f) * alu15) + 0.019236874f) * alu15) + 0.11100665f) * alu15;
   let cast1: u32 = bitcast<u32>(alu14);
   let alu17: f32 = (((((alu16 + 0.48045295f) * alu15) + 1.3862944f) * alu15) + 2.0f) * bitcast<f32>(cast1 << 23u);
@@ -35,7 +35,7 @@
   let alu21: f32 = select(select(val2, -152.0f, alu20), 128.0f, 128.0f < val2);
   let alu22: f32 = select(alu21, alu21 + 64.0f, alu19);
   let alu23: f32 = alu22 + 12583038.0f;
-  let alu24: f32 = alu22 - (alu23 + (-12583038.0f));
+  let alu24: f32 = alu22 - f32(bitcast<i32>(alu23) + (-1262485630));
   let alu25: f32 = ((((((0.00030706724f * alu24) + 0.0026797748f) * alu24) + 0.019236874f) * alu24) + 0.11100665f) * alu24;
   let cast2: u32 = bitcast<u32>(alu23);
   let alu26: f32 = (((((alu25 + 0.48045295f) * alu24) + 1.3862944f) * alu24) + 2.0f) * bitcast<f32>(cast2 << 23u);
@@ -47,7 +47,7 @@
   let alu30: f32 = select(select(val3, -152.0f, alu29), 128.0f, 128.0f < val3);
   let alu31: f32 = select(alu30, alu30 + 64.0f, alu28);
   let alu32: f32 = alu31 + 12583038.0f;
-  let alu33: f32 = alu31 - (alu32 + (-12583038.0f));
+  let alu33: f32 = alu31 - f32(bitcast<i32>(alu32) + (-1262485630));
   let alu34: f32 = ((((((0.00030706724f * alu33) + 0.0026797748f) * alu33) + 0.019236874f) * alu33) + 0.11100665f) * alu33;
   let cast3: u32 = bitcast<u32>(alu32);
   let alu35: f32 = (((((alu34 + 0.48045295f) * alu33) + 1.3862944f) * alu33) + 2.0f) * bitcast<f32>(cast3 << 23u);
