@@ -112,10 +112,11 @@ public:
     if (to.isBool()) return fmt::format("(({} & 1) != 0)", value);
     if (from.isBool()) return cast(to, from, value);
     if (to.itemsize() < 4 && from.itemsize() < 4) {
-      if (to.isFloat()) return fmt::format("bitcast<vec2<{}>>(u32({}) & 0xffffu).x", name(to), bare(value));
+      // naga has no bitcast between a vector of halves and a word.
+      if (to.isFloat()) return fmt::format("{}(unpack2x16float(u32({}) & 0xffffu).x)", name(to), bare(value));
       if (from.isFloat())
         return narrowed(to,
-                        fmt::format("{}(bitcast<u32>(vec2<{}>({}, 0)))", name(to), name(from), bare(value)));
+                        fmt::format("{}(pack2x16float(vec2<f32>(f32({}), 0.0f)))", name(to), bare(value)));
       return narrowed(to, fmt::format("{}({})", name(to), bare(value)));
     }
     return fmt::format("bitcast<{}>({})", name(to), bare(value));
@@ -291,9 +292,7 @@ private:
   /// A small integer in 32 bits, wrapped to its own width.
   std::string narrowed(DType type, const std::string& value) {
     if (!type.isInt() || type.itemsize() >= 4) return value;
-    int unused = 32 - type.bitsize();
-    if (type.isUnsigned()) return fmt::format("({} & {}u)", value, type.bitsize() == 8 ? 255 : 65535);
-    return fmt::format("(({} << {}u) >> {}u)", value, unused, unused);
+    return fmt::format("extractBits({}, 0u, {}u)", bare(value), type.bitsize());
   }
 
   WgslFeatures features_;
