@@ -8,6 +8,6 @@ var<immediate> variables: Variables;
   let n: i32 = variables.n;
   let gidx0: i32 = i32(group_id.x);
   let val0: bool = ((atomicLoad(&data2_30[gidx0 >> 2u]) >> (u32(gidx0 & 3) * 8u)) & 255u) != 0u;
-  let val1: i32 = (i32((atomicLoad(&data1_30[gidx0 >> 2u]) >> (u32(gidx0 & 3) * 8u)) & 255u) << 24u) >> 24u;
-  atomicAnd(&data0_30[gidx0 >> 2u], ~(255u << (u32(gidx0 & 3) * 8u))); atomicOr(&data0_30[gidx0 >> 2u], (u32(select(val1, ((val1 * 3) << 24u) >> 24u, val0)) & 255u) << (u32(gidx0 & 3) * 8u));
+  let val1: i32 = extractBits(i32((atomicLoad(&data1_30[gidx0 >> 2u]) >> (u32(gidx0 & 3) * 8u)) & 255u), 0u, 8u);
+  atomicAnd(&data0_30[gidx0 >> 2u], ~(255u << (u32(gidx0 & 3) * 8u))); atomicOr(&data0_30[gidx0 >> 2u], (u32(select(val1, extractBits(val1 * 3, 0u, 8u), val0)) & 255u) << (u32(gidx0 & 3) * 8u));
 }
