@@ -6,6 +6,7 @@ os.environ.setdefault("WEBGPU_SPLIT", "2")
 import numpy as np
 from tinygrad import Tensor, TinyJit, Device, Variable, dtypes, Context
 from tinygrad.helpers import GlobalCounters
+from tinygrad.uop.ops import UOp, AxisType, KernelInfo
 from check import close, raises, run
 
 GPU, rng = "CL", np.random.default_rng(0)
@@ -88,6 +89,19 @@ def test_long_sums_and_products_of_every_shape():
     a, b = rng.normal(size=(n, k)).astype(np.float32), rng.normal(size=(k, m)).astype(np.float32)
     h, g = a.astype(np.float16), b.astype(np.float16)
     close((on(h) @ on(g)).float(), h.astype(np.float32) @ g.astype(np.float32), rtol=1e-2, atol=6e-2)
+
+def test_a_loop_beside_a_store_does_not_become_threads():
+  def pairs(out, x):  # out is set to 0 by a loop of its own, then added to step by step
+    i, zero = UOp.range(64, 0, AxisType.LOOP), UOp.range(32, 1)
+    now = out.after(out[zero].store(0.0).end(zero)).after(i)
+    return now[i // 2].store(now[i // 2] + x[i]).end(i).sink(arg=KernelInfo(name="pairs"))
+  x = np.linspace(0.5, 1.5, 64, dtype=np.float32)
+  close(Tensor.empty(32, device=GPU).custom_kernel(on(x), fxn=pairs)[0], x.reshape(32, 2).sum(1))
+
+def test_halves_as_bits():
+  a = np.array([1.5, -2, 65504, 6e-8, np.inf, 0], np.float16)
+  assert (on(a) + 0).bitcast(dtypes.uint16).tolist() == a.view(np.uint16).tolist()
+  close((on(a.view(np.uint16)) + 0).bitcast(dtypes.float16), a)
 
 def test_two_devices_and_shards():
   try: Device[f"{GPU}:1"]
