@@ -167,8 +167,10 @@ public:
     if (p.space != AddrSpace::Global || !isPacked(p.element))
       return fmt::format("{}[{}] = {};", p.pointer, bare(indexOf(p)), value);
     Part part = partOf(p);
+    // A negative constant has no type yet, and u32 takes none.
+    std::string typed = value.starts_with('-') ? fmt::format("i32({})", value) : value;
     return fmt::format("atomicAnd(&{0}[{1}], ~({2}u << {3})); atomicOr(&{0}[{1}], (u32({4}) & {2}u) << {3});",
-                       p.pointer, part.word, part.mask, part.shift, value);
+                       p.pointer, part.word, part.mask, part.shift, typed);
   }
   std::string function(const CFunction& f) override {
     std::string binding, variables;

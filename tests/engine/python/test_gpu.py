@@ -32,6 +32,7 @@ def test_types_of_every_width():
     close((on(np.array([0.5, 1.5, -2.0, 448.0], np.float32)).cast(small) * 1).cast(dtypes.float32), [0.5, 1.5, -2.0, 448.0])
   close(on(np.array([np.nan, np.inf, -np.inf, -0.0], np.float16)) + 1, np.array([np.nan, np.inf, -np.inf, 1], np.float16))
   assert (on(np.array([1, 2], np.int64)) + 2**40).tolist() == [1 + 2**40, 2 + 2**40]
+  assert Tensor.full((3,), -12, dtype=dtypes.int16, device=GPU).contiguous().tolist() == [-12] * 3
   assert on(np.array([-1, 200], np.int16)).bitcast(dtypes.uint16).tolist() == [65535, 200] and on([1.0]).bitcast(dtypes.int32).item() == 0x3f800000
 
 def test_shapes_masks_and_random_numbers():
