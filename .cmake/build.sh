@@ -37,6 +37,24 @@ install_missing() {
   }
 }
 
+# What runs kernels of WebGPU without a GPU: lavapipe, a driver of Vulkan for the CPU, and wgpu-native, which a package of
+# Python carries. Tests say what is missing and go on, so this never fails. Sets WEBGPU_LIB.
+install_webgpu() {
+  local wheel=wgpu==0.32.0 sudo=""
+  [ -z "${WEBGPU_LIB:-}" ] || return 0
+  [ "$(id -u)" = 0 ] || sudo="sudo -n"
+  if command -v dpkg-query >/dev/null && ! dpkg-query -W -f='${Status}' mesa-vulkan-drivers 2>/dev/null | grep -q "ok installed"; then
+    { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends mesa-vulkan-drivers python3-pip; } >"${TMPDIR:-/tmp}/uopscope-apt.log" 2>&1 || true
+  fi
+  local library=$build/wgpu/wgpu/resources/libwgpu_native-release.so
+  [ -f "$library" ] || python3 -m pip install -q --disable-pip-version-check --no-deps --target "$build/wgpu" "$wheel" >"$build/wgpu.log" 2>&1 || true
+  if [ -f "$library" ]; then
+    export WEBGPU_LIB=$library
+  else
+    echo "uopscope: tests of WebGPU are left out: $wheel cannot be installed" >&2
+  fi
+}
+
 # True where something the build reads is newer than the last finished build.
 needs_build() {
   [ -x "$build/bin/uopscope" ] && [ -f "$build/.built" ] || return 0

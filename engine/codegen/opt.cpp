@@ -267,6 +267,11 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
     require(!dontUseLocals_, opt, "locals are switched off");
     require(from == AxisType::Global || from == AxisType::Loop, opt, "LOCAL takes GLOBAL and LOOP ranges");
     require(!stepsShareMemory(range), opt, "its steps run in their order: they share memory");
+    if (from == AxisType::Loop) { // all threads would run what is outside of the loop
+      auto parallel = parallelRanges();
+      require(std::find(parallel.begin(), parallel.end(), range) != parallel.end(), opt,
+              "not every store is inside that loop");
+    }
     break;
   case OptOp::THREAD: {
     require(target_->hasThreads, opt, "the target has no threads");

@@ -11,6 +11,7 @@
 #include "engine/codegen/memory.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -38,10 +39,12 @@ UOp mul(UOp a, double v) {
 /// value.
 class MultiplyAdd {
 public:
-  explicit MultiplyAdd(const Target& target) : fused_(isNative(target, Op::MULACC)) {}
+  explicit MultiplyAdd(const Target& target) : target_(target), fused_(isNative(target, Op::MULACC)) {}
   UOp operator()(UOp a, UOp b, UOp c) const { return fused_ ? a.alu(Op::MULACC, {b, c}) : a * b + c; }
+  const Target& target() const { return target_; }
 
 private:
+  const Target& target_;
   bool fused_;
 };
 
@@ -139,7 +142,14 @@ UOp exp2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   UOp cut = arg.above(top).where(num(v, top), arg.below(bottom).where(num(v, bottom), v));
   UOp tiny = arg.below(wide ? -1000 : -120), safe = tiny.where(add(cut, up), cut);
   double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
-  UOp sum = add(safe, rounder), s = safe + mul(add(sum, -rounder), -1);
+  UOp sum = add(safe, rounder), whole = add(sum, -rounder);
+  if (multiplyAdd.target().mayReassociate) { // the compiler would make v of the sum's difference
+    int64_t start =
+        wide ? std::bit_cast<int64_t>(rounder) : std::bit_cast<int32_t>(static_cast<float>(rounder));
+    UOp ofSum = sum.bitcast(l.bits);
+    whole = (ofSum + ofSum.constLike(-start)).cast(v.dtype());
+  }
+  UOp s = safe + mul(whole, -1);
   DType bits = (wide ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
   UOp power = shiftLeft(sum.bitcast(bits), l.mantissa).bitcast(v.dtype());
   UOp result = horner(s, exp2Polynomial(wide), multiplyAdd) * power;
@@ -201,16 +211,58 @@ Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
   return {rest, q.cast(dtypes::int32.vec(laneCount(v)))};
 }
 
-/// For any finite float32: multiplies the mantissa by the digits of 2/pi that matter at its exponent, in
-/// 64-bit integers. The digits above the point modulo 4 are the quadrant, the digits below it the rest.
-Reduced reduceAny(UOp v) {
+/// The product of a mantissa and three words of digits. The point is placed so that the top two of its last 64 bits are
+/// the quadrant. The remaining bits, read as a signed number, are the fraction of a quadrant: above one half they count
+/// down from the next quadrant.
+struct Turn {
+  UOp quadrant, over;
+  UOp high,
+      low; ///< halves of the fraction as int32, since few machines convert vectors of 64-bit integers to floats
+};
+UOp left(UOp x, UOp by) {
+  return x.alu(Op::SHL, {by});
+}
+UOp right(UOp x, UOp by) {
+  return x.alu(Op::SHR, {by});
+}
+Turn turnOf(UOp mantissa, const std::array<UOp, 3>& window) {
+  int n = laneCount(mantissa);
+  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n), half = dtypes::int32.vec(n);
+  UOp m = mantissa.cast(wide), by32 = m.constLike(32);
+  UOp product =
+      left(m * window[0].cast(wide), by32) + m * window[1].cast(wide) + right(m * window[2].cast(wide), by32);
+  UOp fraction = left(product, product.constLike(2));
+  return {right(product, product.constLike(62)).cast(half),
+          (right(product, product.constLike(61)) & product.constLike(1)).cast(half),
+          right(fraction, by32).cast(narrow).bitcast(half),
+          right(fraction.cast(narrow), mantissa.constLike(1)).bitcast(half)};
+}
+/// The same bits where there are no 64-bit integers.
+Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window) {
+  DType narrow = dtypes::uint32.vec(laneCount(mantissa)), half = dtypes::int32.vec(laneCount(mantissa));
+  auto upper = [](UOp w) { return right(w, w.constLike(16)); };
+  auto lower = [](UOp w) { return w & w.constLike(0xffff); };
+  auto highWord = [&](UOp w) { // of mantissa * w, by products of 16 bits
+    UOp first = upper(mantissa) * lower(w) + upper(lower(mantissa) * lower(w));
+    UOp second = lower(mantissa) * upper(w) + lower(first);
+    return upper(mantissa) * upper(w) + upper(first) + upper(second);
+  };
+  UOp middle = mantissa * window[1], bottom = middle + highWord(window[2]);
+  UOp top = mantissa * window[0] + highWord(window[1]) + (bottom < middle).cast(narrow);
+  return {right(top, top.constLike(30)).cast(half),
+          (right(top, top.constLike(29)) & top.constLike(1)).cast(half),
+          (left(top, top.constLike(2)) | right(bottom, bottom.constLike(30))).bitcast(half),
+          right(left(bottom, bottom.constLike(2)), bottom.constLike(1)).bitcast(half)};
+}
+
+/// For any finite float32: multiplies the mantissa by the digits of 2/pi that matter at its exponent. The digits above the
+/// point modulo 4 are the quadrant, the digits below it the rest.
+Reduced reduceAny(UOp v, const Target& target) {
   int n = laneCount(v);
-  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);
-  auto left = [](UOp x, UOp by) { return x.alu(Op::SHL, {by}); };
-  auto right = [](UOp x, UOp by) { return x.alu(Op::SHR, {by}); };
+  DType narrow = dtypes::uint32.vec(n);
   UOp bits = v.bitcast(narrow);
   UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
-  UOp mantissa = ((bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23)).cast(wide);
+  UOp mantissa = (bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23);
   // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last bit that counts
   // modulo 4, at bit exponent - 152 after the point. The digit before the point keeps the window inside the
   // table for v >= 1/128.
@@ -228,21 +280,11 @@ Reduced reduceAny(UOp v) {
   std::array<UOp, 3>
       window; // 96 bits of 2/pi; a shift by 32 - shift is done in two steps, since it may be 32
   for (size_t k = 0; k < 3; ++k)
-    window[k] = (left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31)).cast(wide);
-  // The point of the product is placed so that the top two of its 64 bits are the quadrant.
-  UOp by32 = mantissa.constLike(32);
-  UOp product = left(mantissa * window[0], by32) + mantissa * window[1] + right(mantissa * window[2], by32);
-  UOp quadrant = right(product, product.constLike(62)).cast(dtypes::int32.vec(n));
-  // The remaining bits, read as a signed number, are the fraction of a quadrant: above one half they count
-  // down from the next quadrant. The fraction is converted in two halves, since few machines convert vectors
-  // of 64-bit integers to floats.
-  UOp over = right(product, product.constLike(61)) & product.constLike(1);
-  UOp fraction = left(product, product.constLike(2));
-  DType half = dtypes::int32.vec(n);
-  UOp high = right(fraction, by32).cast(narrow).bitcast(half).cast(v.dtype());
-  UOp low = right(fraction.cast(narrow), bits.constLike(1)).bitcast(half).cast(v.dtype());
-  UOp rest = mul(high, std::numbers::pi / 2 * 0x1p-32) + mul(low, std::numbers::pi / 2 * 0x1p-63);
-  return {rest, quadrant + over.cast(half)};
+    window[k] = left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31);
+  Turn turn = isSupported(target, dtypes::uint64) ? turnOf(mantissa, window) : turnInWords(mantissa, window);
+  UOp rest = mul(turn.high.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-32) +
+             mul(turn.low.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-63);
+  return {rest, turn.quadrant + turn.over};
 }
 
 UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
@@ -258,7 +300,7 @@ UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
     r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)), multiplyAdd);
   } else {
     UOp small = size < num(v, kSwitch);
-    Reduced big = reduceAny(small.where(num(v, kSwitch), size));
+    Reduced big = reduceAny(small.where(num(v, kSwitch), size), multiplyAdd.target());
     r = reduceSmall(small.where(size, num(v, 0.0)), multiplyAdd);
     r = {small.where(r.rest, big.rest), small.where(r.quadrant, big.quadrant)};
   }

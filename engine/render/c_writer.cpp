@@ -145,8 +145,13 @@ private:
 
   CPlace place(const Access& a) {
     UOp at = throughAfter(a.index.src(1));
-    return {text(a.pointer), text(a.index.src(1)),          a.pointer.dtype().base(),
-            a.type,          a.pointer.dtype().addrspace(), at.is(Op::ADD) && !a.gate};
+    return {text(a.pointer),
+            text(a.index.src(1)),
+            a.pointer.dtype().base(),
+            a.type,
+            a.pointer.dtype().addrspace(),
+            at.dtype().itemsize() == 8,
+            at.is(Op::ADD) && !a.gate};
   }
 
   /// The operands of an operation on whole vectors. A scalar replaces its splat if a different operand is a

@@ -65,6 +65,11 @@ Target gpuTarget(std::string device) {
   return t;
 }
 
+std::string gpuFunctionName(const std::string& kernel) {
+  bool generated = kernel.starts_with("E_") || kernel.starts_with("r_");
+  return identifier(kernel) + (generated ? "" : "_");
+}
+
 std::span<const GpuLanguage> gpuLanguages() {
   static const std::array<GpuLanguage, 5> all{cudaLanguage(), metalLanguage(), openClLanguage(),
                                               wgslLanguage(), amdLanguage()};

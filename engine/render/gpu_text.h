@@ -52,10 +52,15 @@ struct OpenClFeatures {
 GpuLanguage cudaLanguage();
 GpuLanguage metalLanguage();
 GpuLanguage openClLanguage(OpenClFeatures features = {});
-/// The name of a kernel's function. The name of a script's own kernel gets a "_", since OpenCL has functions
-/// all, sum, max.
-std::string openClFunctionName(const std::string& kernel);
-GpuLanguage wgslLanguage();
+/// What a device of WebGPU has beside 32-bit types. With `offsets`, kernels have a constant for each buffer,
+/// the elements in its binding before the buffer begins: a binding begins at aligned addresses alone.
+struct WgslFeatures {
+  bool half = true, int64 = false, doubles = false, offsets = false;
+};
+GpuLanguage wgslLanguage(WgslFeatures features = {});
+/// The name of a kernel's function. The name of a script's own kernel gets a "_", since OpenCL and WGSL have
+/// functions all, sum, max.
+std::string gpuFunctionName(const std::string& kernel);
 /// LLVM IR for the architecture in AMD_ARCH, else for kDefaultAmdArchitecture.
 GpuLanguage amdLanguage();
 std::span<const GpuLanguage> gpuLanguages();

@@ -106,7 +106,7 @@ public:
                                  memoryName(g.dtype().base()), globalName(g)));
     for (UOp v : f.signature.vars)
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
-    return fmt::format("{}__kernel void {}({}) {{\n{}}}\n", declarations(), openClFunctionName(f.kernel.name),
+    return fmt::format("{}__kernel void {}({}) {{\n{}}}\n", declarations(), gpuFunctionName(f.kernel.name),
                        fmt::join(list, ", "), f.body);
   }
 
@@ -159,11 +159,6 @@ private:
 };
 
 } // namespace
-
-std::string openClFunctionName(const std::string& kernel) {
-  bool generated = kernel.starts_with("E_") || kernel.starts_with("r_");
-  return identifier(kernel) + (generated ? "" : "_");
-}
 
 GpuLanguage openClLanguage(OpenClFeatures features) {
   auto target = [features] {

@@ -7,6 +7,7 @@
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/llvm_gpu.h"
+#include "engine/runtime/python_packages.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -49,13 +50,9 @@ std::vector<fs::path> toolkits() {
     if (const char* value = std::getenv(name); value && *value) all.emplace_back(value);
   all.emplace_back("/usr/local/cuda");
   all.emplace_back("/usr/lib/cuda");
-  std::string python = std::getenv("VIRTUAL_ENV") ? std::getenv("VIRTUAL_ENV") : "";
   std::error_code ignored;
-  for (const fs::path& lib : {fs::path(python.empty() ? "/usr/local/lib" : python + "/lib")})
-    for (const auto& version : fs::directory_iterator(lib, ignored))
-      for (const char* packages : {"site-packages", "dist-packages"})
-        for (const auto& part : fs::directory_iterator(version.path() / packages / "nvidia", ignored))
-          all.push_back(part.path());
+  for (const fs::path& packages : pythonPackageFolders())
+    for (const auto& part : fs::directory_iterator(packages / "nvidia", ignored)) all.push_back(part.path());
   return all;
 }
 

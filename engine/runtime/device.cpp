@@ -25,8 +25,9 @@ struct Kind {
   const char* name;
   std::shared_ptr<Device> (*make)(const std::string&);
 };
-constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},   {"NULL", makeNullDevice}, {"REF", makeRefDevice},
-                           {"CL", makeOpenClDevice}, {"CUDA", makeCudaDevice}, {"AMD", makeAmdDevice}};
+constexpr Kind kKinds[] = {{"CPU", makeCpuDevice},      {"NULL", makeNullDevice}, {"REF", makeRefDevice},
+                           {"CL", makeOpenClDevice},    {"CUDA", makeCudaDevice}, {"AMD", makeAmdDevice},
+                           {"WEBGPU", makeWebGpuDevice}};
 /// One device serves all files; buffers know their file.
 constexpr Kind kFiles{"DISK", makeFileDevice};
 /// The reference's name for an interpreter of programs; here it opens REF.
@@ -39,7 +40,6 @@ struct Missing {
 constexpr Missing kMissing[] = {
     {"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
     {"GPU", "DEV=CL runs them by OpenCL"},
-    {"WEBGPU", "running its kernels takes a WebGPU library such as wgpu-native and a device that uses it"},
     {"HIP", "DEV=AMD runs on GPUs of AMD by HIP"},
     {"NV", "DEV=CUDA runs on GPUs of NVIDIA"},
     {"QCOM", "running its kernels takes Qualcomm's driver and a device that uses it"},

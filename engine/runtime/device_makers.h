@@ -18,6 +18,8 @@ std::shared_ptr<Device> makeOpenClDevice(const std::string& name);
 std::shared_ptr<Device> makeCudaDevice(const std::string& name);
 /// Runs kernels with AMD's HIP, which the first device opens.
 std::shared_ptr<Device> makeAmdDevice(const std::string& name);
+/// Runs kernels with wgpu-native, which the first device opens.
+std::shared_ptr<Device> makeWebGpuDevice(const std::string& name);
 /// Compiles as CPU does and runs nothing: for measuring compilation and reading code.
 std::shared_ptr<Device> makeNullDevice(const std::string& name);
 /// Holds files as memory and computes nothing (mapped_file.h).

@@ -1,10 +1,9 @@
-// Addresses for memory of OpenCL devices. The engine adds offsets to the memory of a buffer, but a cl_mem is
-// no address. Every block therefore gets a range of addresses that are never dereferenced, and the table maps
-// them back to the block.
+// Memory of OpenCL devices: the table from addresses to cl_mem (address_table.h), and sub-buffers.
 //
-//   void* a = memory.take(device, context, 1 << 20);
+//   void* a = memory.take(owner, 1 << 20);
 //   auto [block, offset] = memory.find(static_cast<std::byte*>(a) + 256);     // offset == 256
 #pragma once
+#include "engine/runtime/address_table.h"
 #include "engine/runtime/opencl_api.h"
 
 #include <map>
@@ -35,20 +34,15 @@ class MemoryTable {
 public:
   /// Null if the driver has no more memory.
   void* take(QueueOwner& owner, size_t bytes);
-  void give(void* address);
-  struct Place {
-    Block* block;
-    size_t offset;
-  };
+  void give(void* address) { blocks_.remove(address); }
   /// Throws Error(Runtime) for an address that is no memory of OpenCL.
-  Place find(const void* address);
+  AddressTable<Block>::Place find(const void* address) { return blocks_.find(address); }
   /// The sub-buffer from an offset to the end of the block. The offset must be a multiple of partAlign.
   Object part(Block& block, size_t offset);
 
 private:
-  std::mutex mutex_;
-  std::map<uintptr_t, Block> blocks_;
-  uintptr_t next_ = uintptr_t{1} << 56; // above the addresses of any process on 64-bit machines
+  std::mutex mutex_; ///< of the sub-buffers
+  AddressTable<Block> blocks_{kOpenClAddresses, "an OpenCL device"};
 };
 /// One table for all devices of the process.
 MemoryTable& memoryTable();

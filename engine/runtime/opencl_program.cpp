@@ -48,7 +48,7 @@ std::string buildLog(Object program, Object device) {
 class OpenClProgram : public Program {
 public:
   OpenClProgram(const LoweredKernel& kernel, const std::string& source, QueueOwner& device)
-      : function_(openClFunctionName(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
+      : function_(gpuFunctionName(kernel.name)), name_(kernel.name), source_(source), maker_(&device) {
     KernelSignature signature = signatureOf(kernel);
     for (UOp g : signature.globals) {
       auto position = static_cast<int>(g.arg().i());

@@ -4,6 +4,7 @@
 //   UOPSCOPE_FUZZ=5000 build/fuzz_tests                      more programs
 //   UOPSCOPE_FUZZ_SEED=17 build/fuzz_tests                   start with this program
 //   UOPSCOPE_FUZZ_PROGRAM='leaf 2 7|unary' build/fuzz_tests  runs a program as printed
+//   UOPSCOPE_FUZZ_DEVICE=WEBGPU build/fuzz_tests             compares a different device than CPU with REF
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
 #include "tests/fuzz/run_program.h"
@@ -55,13 +56,13 @@ std::string compare(const Outcome::One& cpu, const Outcome::One& reference) {
   for (size_t i = 0; i < x.size(); ++i) {
     if ((std::isnan(x[i]) && std::isnan(y[i])) || x[i] == y[i] || std::abs(x[i] - y[i]) <= tolerance)
       continue;
-    return fmt::format("element {}: CPU {} and REF {}, {} apart, allowed {}\n  {}", i, x[i], y[i],
-                       x[i] - y[i], tolerance, cpu.text);
+    return fmt::format("element {}: {} {} and REF {}, {} apart, allowed {}\n  {}", i, deviceUnderTest(), x[i],
+                       y[i], x[i] - y[i], tolerance, cpu.text);
   }
   return {};
 }
 
-/// The values on the CPU, compiled as the variation says. Without some rules a kernel may be refused; nothing is
+/// The values on the device under test, compiled as the variation says. Without some rules a kernel may be refused; nothing is
 /// returned then.
 std::optional<Outcome> onCpu(const fuzz::Program& p, const Variation& variation) {
   std::unique_ptr<EngineSession> own;
@@ -69,7 +70,7 @@ std::optional<Outcome> onCpu(const fuzz::Program& p, const Variation& variation)
   if (variation.wantsSession()) in.emplace(*(own = std::make_unique<EngineSession>()));
   ContextScope settings(variation.settings);
   try {
-    return outcomeOf(p, "CPU", &variation);
+    return outcomeOf(p, deviceUnderTest().c_str(), &variation);
   } catch (const Error&) {
     if (!variation.rulesOff) throw;
     return std::nullopt;

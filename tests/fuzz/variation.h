@@ -18,11 +18,19 @@
 
 #include <fmt/ranges.h>
 
+#include <cstdlib>
 #include <mutex>
 #include <random>
 #include <set>
 
 namespace uopscope::fuzz {
+
+/// The device that is compared with REF.
+inline const std::string& deviceUnderTest() {
+  static const std::string name =
+      std::getenv("UOPSCOPE_FUZZ_DEVICE") ? std::getenv("UOPSCOPE_FUZZ_DEVICE") : "CPU";
+  return name;
+}
 
 /// Leaves out every rewrite of the rules that a seed chooses: one optional rule in `kOneIn`.
 class RulesOff final : public Observer {
@@ -122,7 +130,7 @@ inline void Variation::realize(const std::vector<Tensor>& outputs) const {
         item.ast.arg().kind() == ArgKind::Kernel ? &item.ast.arg().as<KernelInfo>() : nullptr;
     if (info && (info->hasOptsToApply || !info->appliedOpts.empty())) continue;
     PoolScope pool(*item.pool);
-    const Target& target = Device::get("CPU").renderer().target();
+    const Target& target = Device::get(deviceUnderTest()).renderer().target();
     const std::vector<Opt> opts = randomOptsFor(item.ast, target, random);
     if (std::getenv("UOPSCOPE_FUZZ_TRACE"))
       for (const Opt& o : opts) fmt::print(stderr, "  {}\n", toString(o));

@@ -189,8 +189,10 @@ class _Device:
 Device = _Device()
 
 def is_dtype_supported(dtype, device=None):
-  """Whether tensors of the type can be computed: true on all devices, by conversion if the hardware lacks the type."""
-  return dtype != dtypes.index and dtype != dtypes.void and _uopscope.device_open(Device.canonicalize(device)) is not None
+  """Whether tensors of the type can be computed. Small types are converted where the hardware lacks them, 64-bit types are not."""
+  name = Device.canonicalize(device)
+  if dtype in (dtypes.index, dtypes.void) or _uopscope.device_open(name) is None: return False
+  return dtype.itemsize < 8 or _uopscope.supports_dtype(name, dtype)
 
 def enumerate_devices_str():
   """A line per kind of device: whether it works, tested by a computation."""

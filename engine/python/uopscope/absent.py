@@ -16,14 +16,14 @@ _SCHEDULE = "kernels are made of tensor graphs by passes in C++ (engine/schedule
 # module -> reason, for modules that are missing as a whole
 MODULES = {
   "tinygrad.runtime.ops_amd": _AMD, "tinygrad.runtime.ops_nv": _NV, "tinygrad.runtime.ops_metal": _METAL, "tinygrad.runtime.ops_qcom": _QCOM, "tinygrad.runtime.ops_hip": _HIP,
-  "tinygrad.runtime.ops_dsp": "there is no DSP device", "tinygrad.runtime.ops_webgpu": "there is no WEBGPU device", "tinygrad.runtime.ops_rdma": _DRIVER,
+  "tinygrad.runtime.ops_dsp": "there is no DSP device", "tinygrad.runtime.ops_webgpu": "wgpu-native is called from C++, not from Python", "tinygrad.runtime.ops_rdma": _DRIVER,
   "tinygrad.runtime.ops_tinyfs": "there is no TINYFS device", "tinygrad.runtime.ops_remote": "there is no REMOTE device", "tinygrad.runtime.ops_null": "there is no NULL device",
   "tinygrad.runtime.ops_cl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.ops_cuda": "CUDA's driver is called from C++, not from Python",
   "tinygrad.runtime.graph": "a captured function is replayed by C++", "tinygrad.runtime.graph.hcq": "a captured function is replayed by C++", "tinygrad.runtime.graph.cpu": "a captured function is replayed by C++",
   "tinygrad.runtime.graph.cuda": "a captured function is replayed by C++", "tinygrad.runtime.graph.metal": "a captured function is replayed by C++",
   "tinygrad.runtime.autogen": _DRIVER, "tinygrad.runtime.autogen.am": _AMD, "tinygrad.runtime.autogen.amd": _AMD, "tinygrad.runtime.autogen.nv_570": _NV, "tinygrad.runtime.autogen.nv": _NV, "tinygrad.runtime.autogen.libc": _DRIVER,
   "tinygrad.runtime.autogen.comgr": _AMD, "tinygrad.runtime.autogen.hsa": _AMD, "tinygrad.runtime.autogen.kfd": _AMD, "tinygrad.runtime.autogen.mesa": "no renderer uses Mesa", "tinygrad.runtime.autogen.llvm": "LLVM is called from C++, not from Python",
-  "tinygrad.runtime.autogen.cuda": "CUDA's driver is called from C++, not from Python", "tinygrad.runtime.autogen.opencl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.autogen.webgpu": "there is no WEBGPU device", "tinygrad.runtime.autogen.pci": _DRIVER,
+  "tinygrad.runtime.autogen.cuda": "CUDA's driver is called from C++, not from Python", "tinygrad.runtime.autogen.opencl": "OpenCL's library is called from C++, not from Python", "tinygrad.runtime.autogen.webgpu": "wgpu-native is called from C++, not from Python", "tinygrad.runtime.autogen.pci": _DRIVER,
   "tinygrad.runtime.support.am": _AMD, "tinygrad.runtime.support.am.amdev": _AMD, "tinygrad.runtime.support.am.ip": _AMD, "tinygrad.runtime.support.amd": _AMD, "tinygrad.runtime.support.nv": _NV,
   "tinygrad.runtime.support.nv.nvdev": _NV, "tinygrad.runtime.support.nv.ip": _NV, "tinygrad.runtime.support.usb": _DRIVER, "tinygrad.runtime.support.system": _DRIVER, "tinygrad.runtime.support.hcq": _DRIVER,
   "tinygrad.runtime.support.memory": _PAGES, "tinygrad.runtime.support.autogen": "no bindings of C libraries are generated",

@@ -254,7 +254,7 @@ def test_a_script_may_change_the_buffers_of_an_item():
     item.run()
   close(again, [3, 4])
 def test_the_address_of_a_buffer():
-  buffer = Tensor([1.0, 2.0]).realize().uop.buffer
+  buffer = Tensor([1.0, 2.0], device="CPU").realize().uop.buffer
   at = buffer._buf
   assert isinstance(at, int) and at.va_addr == at and at.size == 8 and bytes(to_mv(at.va_addr, at.size)) == np.float32([1, 2]).tobytes()
 

@@ -113,6 +113,7 @@ const std::vector<Device_>& devices() {
     if (uopscope::testing::openClHere()) list.push_back({"CL", "CL", 1});
     if (uopscope::testing::cudaHere()) list.push_back({"CUDA", "CUDA", 1});
     if (uopscope::testing::amdDoubleHere()) list.push_back({"AMD's IR", "AMD", 1});
+    if (uopscope::testing::webGpuHere()) list.push_back({"WEBGPU", "WEBGPU", 1});
     if (const char* only = std::getenv("TEST_DEVICES")) // for a machine without a compiler for the CPU
       std::erase_if(list, [&](const Device_& d) { return only != std::string(d.label); });
     return list;
@@ -125,14 +126,15 @@ bool isAmd(const Device_& d) {
 }
 /// Operations that code generation never gives to the device are not compared.
 bool isGpu(const Device_& d) {
-  return d.device == std::string("CL") || d.device == std::string("CUDA") || isAmd(d);
+  return isAmd(d) || d.device == std::string("CL") || d.device == std::string("CUDA") ||
+         d.device == std::string("WEBGPU");
 }
 bool isNative(const Device_& d, Op op) {
   return !isGpu(d) || Device::get(d.device).renderer().target().nativeOps.has(op);
 }
 bool hasType(const Device_& d, DType type) {
   const Target& t = Device::get(d.device).renderer().target();
-  return (d.device != std::string("CUDA") && !isAmd(d)) || !t.supportsDtype || t.supportsDtype(type);
+  return !isGpu(d) || d.device == std::string("CL") || !t.supportsDtype || t.supportsDtype(type);
 }
 
 std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel& k,
@@ -305,7 +307,8 @@ TEST_CASE("vectors of every width and type agree on every device") {
       p.end(r);
       LoweredKernel k = p.finish();
       for (const Device_& device : devices()) {
-        if (device.device == std::string("CUDA")) continue; // CUDA computes only with scalars
+        // CUDA and WebGPU compute only with scalars.
+        if (isGpu(device) && device.device != std::string("CL") && !isAmd(device)) continue;
         if (device.cpuLlvm == 0 && lanes != 4 && lanes != 3)
           continue; // the compiler is a separate process, so two widths suffice
         if (!hasType(device, d)) continue;

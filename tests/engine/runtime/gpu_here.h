@@ -1,5 +1,5 @@
-// Whether this machine can run kernels of OpenCL and of CUDA. PoCL makes two devices of the CPU and
-// CUDA_SPLIT two of a GPU, so that CL:1 and CUDA:1 exist.
+// Whether this machine can run kernels of OpenCL, of CUDA and of WebGPU. PoCL makes two devices of the CPU,
+// CUDA_SPLIT two of a GPU and WEBGPU_SPLIT two of an adapter, so that CL:1, CUDA:1 and WEBGPU:1 exist.
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/device.h"
@@ -28,6 +28,10 @@ inline bool openClHere() {
 inline bool cudaHere() {
   setenv("CUDA_SPLIT", "2", 0);
   return opens("CUDA");
+}
+inline bool webGpuHere() {
+  setenv("WEBGPU_SPLIT", "2", 0);
+  return opens("WEBGPU");
 }
 
 } // namespace uopscope::testing

@@ -2,12 +2,12 @@
 @group(0) @binding(1) var<storage, read_write> data1_512: array<f32>;
 var<workgroup> temp0: array<f32, 16>;
 
-@compute @workgroup_size(16, 1, 1) fn grouped(@builtin(workgroup_id) gid: vec3<u32>, @builtin(local_invocation_id) lid: vec3<u32>, @builtin(global_invocation_id) all: vec3<u32>) {
+@compute @workgroup_size(16, 1, 1) fn grouped_(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id) thread_id: vec3<u32>, @builtin(global_invocation_id) launch_id: vec3<u32>) {
   // temp0 is shared by the work group
   var acc0: array<f32, 1>;
   var acc1: array<f32, 1>;
-  let gidx0: i32 = i32(gid.x);
-  let lidx0: i32 = i32(lid.x);
+  let gidx0: i32 = i32(group_id.x);
+  let lidx0: i32 = i32(thread_id.x);
   let alu0: bool = (lidx0 != 0) != true;
   acc0[0] = 0.0f;
   for (var Ridx1: i32 = 0; Ridx1 < 4; Ridx1++) {

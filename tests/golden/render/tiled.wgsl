@@ -2,14 +2,14 @@
 @group(0) @binding(1) var<storage, read_write> data1_256: array<f32>;
 @group(0) @binding(2) var<storage, read_write> data2_256: array<f32>;
 
-@compute @workgroup_size(4, 4, 1) fn tiled(@builtin(workgroup_id) gid: vec3<u32>, @builtin(local_invocation_id) lid: vec3<u32>, @builtin(global_invocation_id) all: vec3<u32>) {
+@compute @workgroup_size(4, 4, 1) fn tiled_(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(local_invocation_id) thread_id: vec3<u32>, @builtin(global_invocation_id) launch_id: vec3<u32>) {
   var acc0: array<f32, 8>;
-  let gidx0: i32 = i32(gid.x);
+  let gidx0: i32 = i32(group_id.x);
   let alu0: i32 = gidx0 << 2u;
-  let gidx1: i32 = i32(gid.y);
+  let gidx1: i32 = i32(group_id.y);
   let alu1: i32 = gidx1 << 7u;
-  let lidx0: i32 = i32(lid.x);
-  let lidx1: i32 = i32(lid.y);
+  let lidx0: i32 = i32(thread_id.x);
+  let lidx1: i32 = i32(thread_id.y);
   let alu2: i32 = lidx1 << 4u;
   let alu3: i32 = alu0 + alu1 + lidx0 + alu2;
   acc0[0] = 0.0f;
