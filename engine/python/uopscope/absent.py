@@ -6,8 +6,8 @@
 #   AMDDevice("AMD")                                   # NotImplementedError: tinygrad.runtime.ops_amd.AMDDevice is not in uopscope: ...
 import importlib.util, opcode, sys, types
 
-_AMD, _NV = "there is no AMD device", "NVIDIA's hardware is reached through CUDA alone"
-_METAL, _QCOM, _HIP = "there is no METAL device", "there is no QCOM device", "there is no HIP device"
+_AMD, _NV = "HIP's library is called from C++, not from Python", "NVIDIA's hardware is reached through CUDA alone"
+_METAL, _QCOM, _HIP = "there is no METAL device", "there is no QCOM device", _AMD
 _DRIVER = "devices are driven through their vendors' libraries, never by registers and queues from Python"
 _PAGES = "memory is managed by the operating system and the vendors' libraries"
 _PYTHON_RULES = "patterns are matched by compiled C++: no Python is generated for them"

@@ -34,7 +34,7 @@ _IDLE = {
   "CORRECT_DIVMOD_FOLDING": "the folding of division and remainder is always correct for negative numbers",
   "MAX_BUFFER_SIZE": "the size of a buffer is limited by memory alone",
   "EMULATE": "no other device is emulated",
-  "CPU_LVP": "there is no such renderer of CPU kernels", "AMD_LLVM": "there is no AMD device", "AMD_CC": "there is no AMD device",
+  "CPU_LVP": "there is no such renderer of CPU kernels", "AMD_LLVM": "kernels for AMD are always compiled by LLVM", "AMD_CC": "kernels for AMD are always compiled by LLVM",
   "NV_PTX": "there is no NV device", "NV_NAK": "there is no NV device", "NV_CC": "there is no NV device",
   "CUDA_PTX": "CUDA kernels are rendered as CUDA C", "CUDA_CC": "CUDA kernels are compiled by NVRTC",
   "QCOM_IR3": "there is no QCOM device", "QCOM_CC": "there is no QCOM device", "NULL_IR3": "there is no NULL device", "NULL_NAK": "there is no NULL device",
