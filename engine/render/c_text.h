@@ -28,7 +28,7 @@ struct CPlace {
   DType type;    ///< the type of the access: an element or a vector of elements
   AddrSpace space = AddrSpace::Global;
   bool isLongIndex = false; ///< the index has 64 bits
-  bool indexIsSum = false; ///< `index` is a sum in parentheses, which the address does not need
+  bool indexIsSum = false;  ///< `index` is a sum in parentheses, which the address does not need
   /// The address as a sum: "data0 + 4 + i". A shift binds weaker than a sum and keeps its parentheses.
   std::string address() const;
 };

@@ -146,8 +146,8 @@ private:
   bool dependsOnIndex(UOp u) const;
 
   ValueContext& ctx_;
-  std::vector<int64_t> values_;    ///< by key
-  std::vector<uint64_t> bindings_; ///< by key: a hash of key and value; 0: not bound
+  std::vector<int64_t> values_;                ///< by key
+  std::vector<uint64_t> bindings_;             ///< by key: a hash of key and value; 0: not bound
   std::unordered_set<uint32_t> running_;       ///< keys of the loops that run() or a reduction goes through
   std::unordered_set<uint32_t> chosen_;        ///< of these, the loops that stand at a chosen iteration
   std::map<uint32_t, int64_t> wanted_;         ///< what choose() was asked for

@@ -76,7 +76,8 @@ private:
     return entries_[first + turn_++ % kPlaces];
   }
   void grow() {
-    const auto old = std::exchange(entries_, std::vector<Entry>(entries_.empty() ? kFirst : entries_.size() * 2));
+    const auto old =
+        std::exchange(entries_, std::vector<Entry>(entries_.empty() ? kFirst : entries_.size() * 2));
     used_ = 0;
     for (size_t k = 0; k < old.size(); ++k)
       if (old[k].isUsed()) free(first((old[k].key & ~kOwnBits) | (k & kBitsOfPlace))) = old[k];

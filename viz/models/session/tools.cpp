@@ -10,8 +10,8 @@ namespace uopscope {
 Tools::Tools(Session& session, QObject* parent)
     : QObject(parent), session_(session), graph_(session), conditions_(session), bookmarks_(session),
       sql_(session), profile_(session), why_(session), checker_(session), compare_(session), live_(session),
-      timeline_(session), linked_(session), llvm_(session), warp_(session), roofline_(session), whatIf_(session),
-      hand_(session), values_(session), rule_(session), story_(session), bisect_(session),
+      timeline_(session), linked_(session), llvm_(session), warp_(session), roofline_(session),
+      whatIf_(session), hand_(session), values_(session), rule_(session), story_(session), bisect_(session),
       candidates_(session), editor_(session), replay_(session), experiment_(session), files_(session) {
   // A page in front of the trace sees actions first.
   session_.setActionFilter(
