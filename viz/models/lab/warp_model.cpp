@@ -144,7 +144,7 @@ QString WarpModel::summary() const {
   const WarpCost cost = run_->costOf(*step);
   const QString what = texts_.value(row()).trimmed().section(QLatin1Char(' '), 0, 0);
   const QString name = QString::fromStdString(memory.name);
-  const QString start = tr("%1 of %2 by %3").arg(what, name, who);
+  QString start = tr("%1 of %2 by %3").arg(what, name, who);
   if (memory.name.starts_with("registers")) return start;
   if (memory.shared)
     return start + (cost.passes == 1 ? tr(": 1 pass over the banks")
