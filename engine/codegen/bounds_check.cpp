@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace uopscope {
 
@@ -151,8 +152,41 @@ Bounds boundsOf(UOp gate) {
       atLeast(y, x.vmin() + 1);
     }
   }
-  std::erase_if(bounds, [](const auto& b) { return b.first.isConst() || b.second.first > b.second.second; });
+  std::erase_if(bounds, [](const auto& b) { return b.first.isConst() && b.second.first <= b.second.second; });
   return bounds;
+}
+/// Whether a gate leaves no number to one of its expressions: the access never happens.
+bool isImpossible(const Bounds& bounds) {
+  return std::any_of(bounds.begin(), bounds.end(),
+                     [](const auto& b) { return b.second.first > b.second.second; });
+}
+
+/// Without the clauses of a gate that share no loop or variable with the index, not even through other clauses: they
+/// only add points to try.
+UOp clausesAbout(UOp index, UOp gate) {
+  constexpr OpSet kLeaves{Op::RANGE, Op::SPECIAL, Op::DEFINE_VAR};
+  auto leavesOf = [&](UOp u) {
+    std::set<uint32_t> out;
+    for (UOp n : u.toposort())
+      if (n.in(kLeaves)) out.insert(n.id());
+    return out;
+  };
+  std::set<uint32_t> about = leavesOf(index);
+  std::vector<UOp> rest = splitUop(gate, Op::AND);
+  UOp kept = UOp::constant(dtypes::bool_, int64_t{1});
+  for (bool more = true; more;) {
+    more = false;
+    std::erase_if(rest, [&](UOp clause) {
+      const std::set<uint32_t> leaves = leavesOf(clause);
+      const bool shares = leaves.empty() || std::any_of(leaves.begin(), leaves.end(),
+                                                        [&](uint32_t leaf) { return about.contains(leaf); });
+      if (!shares) return false;
+      kept = kept & clause;
+      about.insert(leaves.begin(), leaves.end());
+      return more = true;
+    });
+  }
+  return kept;
 }
 
 /// A variable in place of each of these expressions.
@@ -166,7 +200,9 @@ UOpMap<UOp> variablesFor(const Bounds& bounds, size_t first) {
 
 /// Whether the index is inside for the bounds of all expressions that its gate names.
 bool insideByClauses(const Access& a) {
-  const UOpMap<UOp> parts = variablesFor(boundsOf(a.valid), 0);
+  const Bounds bounds = boundsOf(a.valid);
+  if (isImpossible(bounds)) return true;
+  const UOpMap<UOp> parts = variablesFor(bounds, 0);
   const UOp index = parts.empty() ? a.index : simplify(a.index.substitute(parts));
   return a.within(index.vmin()) && a.within(index.vmax());
 }
@@ -178,6 +214,7 @@ bool insideAtAllSteps(const Access& a) {
   Access now = a;
   for (size_t made = 0; made < kMostParts;) {
     Bounds bounds = boundsOf(now.valid);
+    if (isImpossible(bounds)) return true;
     std::erase_if(bounds, [&](const auto& b) { return !now.isRead(b.first); });
     const Bounds all = bounds;
     std::erase_if(bounds, [&](const auto& b) {
@@ -194,7 +231,7 @@ bool insideAtAllSteps(const Access& a) {
   UOp known = UOp::constant(dtypes::bool_, int64_t{1});
   for (UOp clause : splitUop(now.valid, Op::AND))
     if (!now.isRead(clause)) known = known & clause;
-  now.valid = simplify(known);
+  now.valid = simplify(clausesAbout(now.index, known));
   const auto leaves = leavesOf(now);
   return leaves && !counterexample(now, *leaves);
 }

@@ -78,6 +78,23 @@ TEST_CASE("a gate that relates loops to one another holds beside a place that is
         std::string::npos);
 }
 
+TEST_CASE("a gate that never holds, and clauses about loops that the index does not have") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(8, 0), place = read(memory(2, 8, dtypes::int32), i).cast(dtypes::index);
+  UOp least = (place < 0).logicalNot();
+  // place is less than 8 + 3 and not less than 11: no such place.
+  CHECK(found((place + i * 7 - 7).validWhere(least & (place < i + 3) & (place < 11).logicalNot()), 21) == "");
+  CHECK(found((place + i * 7 - 7).validWhere(least & (place < i + 3)), 21).find("out of bounds") !=
+        std::string::npos);
+  // 33 rows of 33 elements in tiles of 8 by 5, and a clause about a third loop: too many points with that loop alone.
+  UOp tile = UOp::range(40, 1), inner = UOp::range(5, 2), row = least & (place < 33);
+  UOp at = place * 33 + i * 5 + inner;
+  CHECK(found(at.validWhere(row & (tile < 33) & (i * 5 + inner < 33)), 1089) == "");
+  CHECK(found(at.validWhere(row & (tile < 33) & (i * 5 + inner < 35)), 1089).find("out of bounds") !=
+        std::string::npos);
+}
+
 TEST_CASE("IGNORE_OOB=0 checks kernels on their way") {
   Pool pool;
   PoolScope scope(pool);
