@@ -29,7 +29,9 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
+#include <algorithm>
 #include <atomic>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -77,7 +79,7 @@ public:
     Machine(Llvm& llvm, const Processor& cpu) : llvm_(llvm), cpu_(cpu) {
       {
         std::lock_guard lock(llvm.mutex_);
-        auto& idle = llvm.idle_[&cpu];
+        auto& idle = llvm.idle_[keyOf(cpu)];
         if (!idle.empty()) {
           machine_ = std::move(idle.back());
           idle.pop_back();
@@ -86,8 +88,9 @@ public:
       if (!machine_) machine_ = llvmMachine(cpu);
     }
     ~Machine() {
+      if (std::uncaught_exceptions() > before_) return; // LLVM may have given up in the middle of its work
       std::lock_guard lock(llvm_.mutex_);
-      llvm_.idle_[&cpu_].push_back(std::move(machine_));
+      llvm_.idle_[keyOf(cpu_)].push_back(std::move(machine_));
     }
     const Processor& cpu() const { return cpu_; }
     Machine(const Machine&) = delete;
@@ -98,7 +101,10 @@ public:
     Llvm& llvm_;
     const Processor& cpu_;
     std::unique_ptr<llvm::TargetMachine> machine_;
+    int before_ = std::uncaught_exceptions();
   };
+
+  static std::string keyOf(const Processor& cpu) { return cpu.name + " " + cpu.features; }
 
   /// IR text -> optimised module.
   std::unique_ptr<llvm::Module> optimised(Machine& machine, llvm::LLVMContext& context,
@@ -140,7 +146,7 @@ public:
 private:
   std::mutex mutex_; ///< guards idle_
   std::string triple_;
-  std::map<const Processor*, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle_;
+  std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> idle_; ///< by processor
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   llvm::orc::JITDylib* support_ = nullptr;
   std::atomic<uint64_t> libraries_{0};
@@ -187,10 +193,14 @@ public:
       std::tie(library_, entry_) = llvm_->load(object_);
       return;
     }
-    llvm::LLVMContext context;
-    Llvm::Machine machine(*llvm_, cpu_);
-    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
-    object_ = objectCode(*module, *machine.get());
+    try {
+      llvm::LLVMContext context;
+      Llvm::Machine machine(*llvm_, cpu_);
+      auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
+      object_ = objectCode(*module, *machine.get());
+    } catch (const LlvmGaveUp& e) {
+      object_ = narrower(e, withLines);
+    }
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, object_);
   }
@@ -212,6 +222,22 @@ public:
   }
 
 private:
+  /// LLVM 19 cannot select instructions of AVX-512 for a few expressions, which it can for AVX2; the numbers are the same.
+  std::string narrower(const LlvmGaveUp& why, bool withLines) const {
+    Processor cpu = cpu_;
+    cpu.features += cpu.features.empty() ? "-avx512f" : ",-avx512f";
+    cpu.lanes = std::min(cpu.lanes, 8);
+    try {
+      llvm::LLVMContext context;
+      Llvm::Machine machine(*llvm_, cpu);
+      auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
+      return objectCode(*module, *machine.get());
+    } catch (const LlvmGaveUp&) {
+      throw Error(ErrorKind::Compile,
+                  fmt::format("kernel {}: {}; CPU_LLVM=0 compiles it by clang", function_, why.what()));
+    }
+  }
+
   std::shared_ptr<Llvm> llvm_;
   const Processor& cpu_ = processor();
   std::string function_, source_, entryIr_, object_;

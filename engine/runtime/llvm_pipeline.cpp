@@ -15,6 +15,7 @@
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -65,11 +66,29 @@ void listen(llvm::PassInstrumentationCallbacks& callbacks, const llvm::Module& m
       [tell](llvm::StringRef pass, const llvm::PreservedAnalyses&) { tell(pass); });
 }
 
+thread_local bool generatesCode = false;
+
+/// LLVM calls this instead of printing the reason, and ends the process if it returns. No lock is held.
+void gaveUp(void*, const char* reason, bool) {
+  if (generatesCode) throw LlvmGaveUp(reason);
+  fmt::print(stderr, "LLVM: {}\n", reason);
+}
+
+/// Lets LLVM's give-ups of this thread be errors.
+class GeneratesCode {
+public:
+  GeneratesCode() { generatesCode = true; }
+  ~GeneratesCode() { generatesCode = false; }
+  GeneratesCode(const GeneratesCode&) = delete;
+  GeneratesCode& operator=(const GeneratesCode&) = delete;
+};
+
 } // namespace
 
 void initialiseLlvm() {
   static std::once_flag done;
   std::call_once(done, [] {
+    llvm::install_fatal_error_handler(gaveUp);
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetDisassembler();
@@ -144,7 +163,8 @@ void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const Llv
 std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
-  llvm::legacy::PassManager passes;
+  auto owned = std::make_unique<llvm::legacy::PassManager>();
+  llvm::legacy::PassManager& passes = *owned;
   // The steps of addPassesToEmitFile, which has no place to leave a pass out.
   auto& target = static_cast<llvm::LLVMTargetMachine&>(machine);
   auto* info = std::make_unique<llvm::MachineModuleInfoWrapperPass>(&target).release(); // `passes` owns it
@@ -166,7 +186,14 @@ std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool 
   if (failed)
     throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");
   passes.add(llvm::createFreeMachineFunctionPass());
-  passes.run(module);
+  try {
+    const GeneratesCode here;
+    passes.run(module);
+  } catch (const LlvmGaveUp&) {
+    static_cast<void>(
+        owned.release()); // its passes stand in the middle of their work: they cannot even be destroyed
+    throw;
+  }
   return std::string(object.begin(), object.end());
 }
 

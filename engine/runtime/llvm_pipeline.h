@@ -7,6 +7,7 @@
 //
 // Invariant: listening changes nothing of the result.
 #pragma once
+#include "engine/base/error.h"
 #include "engine/runtime/processor.h"
 
 #include <functional>
@@ -46,7 +47,15 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, const Processo
 void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const LlvmListener& listener = {},
                    const std::string& last = {});
 
-/// The object file of a module, or its assembly as text. Throws Error(Compile) where LLVM cannot write one for the machine.
+/// LLVM gave up in the middle of code generation, which otherwise ends the process. The module and the machine cannot be
+/// used again.
+class LlvmGaveUp : public Error {
+public:
+  explicit LlvmGaveUp(const std::string& why) : Error(ErrorKind::Compile, "LLVM: " + why) {}
+};
+
+/// The object file of a module, or its assembly as text. Throws Error(Compile) where LLVM cannot write one for the machine,
+/// LlvmGaveUp where it meets a fault of its own.
 std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText = false);
 
 } // namespace uopscope

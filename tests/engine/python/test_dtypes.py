@@ -193,4 +193,14 @@ def test_priorities_and_constants_are_the_references():
   assert dtypes.as_const(300, dtypes.uint8) == 300 and dtypes.as_const(1.7, dtypes.int) == 1 and dtypes.as_const((1, 0), dtypes.bool) == (True, False)
   assert "void" not in dtypes.fields() and len(dtypes.fields()) == 26
 
+def test_words_of_floats_scattered():
+  """LLVM 19 selects no instructions of AVX-512 for a kernel of this program, and ended the process; it is compiled for AVX2 then."""
+  def results(device):
+    x = Tensor(np.array([1.5, -2.25, 3.75, 0.5], dtype=np.float32), device=device).realize()
+    index = Tensor([3, 1, 0, 1], device=device).realize()
+    differences = x.bitcast(dtypes.long).bitcast(dtypes.uint).cast(dtypes.float) - x
+    logs = (1 + differences.abs()).log()
+    return [logs.scatter_reduce(0, index, source, "sum").maximum(differences).numpy() for source in (logs, differences, x)]
+  for here, there in zip(results("CPU"), results("REF")): np.testing.assert_allclose(here, there, rtol=1e-6)
+
 if __name__ == "__main__": run(globals())
