@@ -7,9 +7,11 @@
 // the same way (orphan_guard.h).
 #include "app/cli/orphan_guard.h"
 #include "app/cli/output.h"
+#include "app/cli/record_flip.h"
 #include "app/cli/record_prompt.h"
 #include "app/cli/safe_output.h"
 #include "engine/base/clock.h"
+#include "engine/base/context_var.h"
 #include "replay/experiment/run_meter.h"
 #include "replay/record/session.h"
 #include "replay/record/trace_writer.h"
@@ -395,6 +397,7 @@ int closeTrace(const RecordOptions& o, Ending end) {
       trace.emplace(o.output);
     }
     summarize(*trace, o, end.code);
+    if (o.tier == "full") lookForFlip(*trace, o.flip);
     if (!o.check) return end.code;
     LookOptions look;
     look.trace = o.output, look.json = o.json;
@@ -413,7 +416,10 @@ int record(const RecordOptions& given) {
   const ScriptKind kind = o.interpreter.empty() ? kindOf(o.script) : ScriptKind::Python;
   clearPlace(o);
   if (!o.device.empty()) setenv("DEV", o.device.c_str(), 1);
-  if (o.flip) setenv("FLIP", std::to_string(o.flip).c_str(), 1);
+  if (o.flip) {
+    setenv("FLIP", std::to_string(o.flip).c_str(), 1); // of processes that the script starts
+    vars::flip.set(o.flip);
+  }
   const std::unique_ptr<RecordPrompt> prompt = promptFor(o);
   SharedProgress progress;
   prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the script leaves behind stay below this one

@@ -185,7 +185,7 @@ private:
     if (!work.loads && work.total <= kNoMemory) inlines = true;
     if (work.loads <= 1 && work.total <= kLoad + kTrivial) inlines = true;
     if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) inlines = true;
-    if (!isNumbered()) return inlines;
+    if (!isNumbered() || !info.removable) return inlines;
     info.choice = choice;
     return inlines != (choice.number == vars::flip);
   }

@@ -161,3 +161,28 @@ Device["CPU"].renderer.pre_matcher = PatternMatcher([(UPat(Ops.ADD, dtypes.int, 
     CHECK_MESSAGE(contains(r.out, "nothing changed"), r.out);
   }
 }
+
+TEST_CASE("record --flip makes one choice of the schedule the other way, and says where there is none") {
+  Folder f;
+  f.file("model.py", R"(
+from tinygrad import Tensor
+a = (Tensor.arange(65536).reshape(1024, 64) / 1e5).contiguous().realize()
+h = (a.exp() * a.sin()).sqrt()
+Tensor.realize(h.sum(1), h.sum(0))
+)");
+  Result r = call(f, {"record", "-q", "model.py", "-o", "a.uoptrace"});
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  r = call(f, {"query", "a.uoptrace",
+               "SELECT reason FROM v_decision WHERE reason LIKE 'it is stored once; FLIP=%'"});
+  const size_t at = r.out.find("FLIP=");
+  REQUIRE_MESSAGE(at != std::string::npos, (r.out + r.err));
+  const std::string number = r.out.substr(at + 5, r.out.find(' ', at) - at - 5);
+  r = call(f, {"record", "-q", "--flip", number, "model.py", "-o", "b.uoptrace"});
+  CHECK_MESSAGE((r.code == 0 && r.err.find("no choice") == std::string::npos), r.err);
+  r = call(f, {"query", "b.uoptrace", "SELECT reason FROM v_decision"});
+  CHECK(r.out.find("its readers compute it again; FLIP=" + number) != std::string::npos);
+  CHECK(kernelsIn(scopesOf(f, "b.uoptrace"), "") + 1 == kernelsIn(scopesOf(f, "a.uoptrace"), ""));
+  r = call(f, {"record", "-q", "--flip", "77", "model.py", "-o", "c.uoptrace"});
+  CHECK_MESSAGE(r.err.find("--flip 77: no choice of this script has that number") != std::string::npos,
+                r.err);
+}
