@@ -180,12 +180,15 @@ private:
     if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
     const Work work = workOf(value);
     if (work.tooLarge || work.reducesMemory) return false;
-    const StoreChoice choice = priced(work, info);
-    bool inlines = choice.again <= choice.stored;
-    if (!work.loads && work.total <= kNoMemory) inlines = true;
-    if (work.loads <= 1 && work.total <= kLoad + kTrivial) inlines = true;
-    if (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))) inlines = true;
-    if (!isNumbered() || !info.removable) return inlines;
+    const bool isTrivial = (!work.loads && work.total <= kNoMemory) ||
+                           (work.loads <= 1 && work.total <= kLoad + kTrivial) ||
+                           (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value)));
+    const bool isChoice = info.removable && isNumbered();
+    if (isTrivial && !isChoice) return true;
+    StoreChoice choice = priced(work, info);
+    const bool inlines = isTrivial || choice.again <= choice.stored;
+    if (!isChoice) return inlines;
+    choice.number = numberOf(info);
     info.choice = choice;
     return inlines != (choice.number == vars::flip);
   }
@@ -195,9 +198,7 @@ private:
     const bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
-    StoreChoice choice{0, demand * work.total, inMemory + demand * kLoad};
-    if (isNumbered()) choice.number = numberOf(info);
-    return choice;
+    return {0, demand * work.total, inMemory + demand * kLoad};
   }
 
   /// Numbers cost a walk over the graph; only an observer or FLIP asks for them.
