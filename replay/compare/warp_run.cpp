@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -64,12 +63,13 @@ WarpRun::WarpRun(std::string name, const std::vector<UOp>& program, const Choice
     if (u.is(Op::WMMA)) width_ = std::max(width_, u.arg().as<WmmaArg>().threads);
   if (choice.group < 0 || choice.group >= groups_ || choice.warp < 0 || choice.warp >= warps())
     throw Error(ErrorKind::Index, fmt::format("there are {} groups of {} warps", groups_, warps()));
-  threadsSteps_.resize(static_cast<size_t>(std::min(width_, threads_ - choice.warp * width_)));
-  launch(std::move(name), program, choice);
-  merge(program.size());
+  first_ = choice.warp * width_;
+  size_ = static_cast<size_t>(std::min(width_, threads_ - first_));
+  merge(launch(std::move(name), program, choice), program.size());
 }
 
-void WarpRun::launch(std::string name, const std::vector<UOp>& program, const Choice& choice) {
+WarpRun::ThreadSteps WarpRun::launch(std::string name, const std::vector<UOp>& program,
+                                     const Choice& choice) {
   LoweredKernel kernel;
   kernel.name = std::move(name);
   kernel.uops = program;
@@ -90,7 +90,7 @@ void WarpRun::launch(std::string name, const std::vector<UOp>& program, const Ch
   std::vector<void*> buffers;
   for (auto& [position, bytes] : data) buffers.push_back(bytes.data());
 
-  const int64_t first = choice.warp * width_;
+  ThreadSteps threads(size_);
   int64_t told = 0;
   bool stopped = false;
   RefGpu gpu{{}, allCores(), choice.group};
@@ -98,9 +98,9 @@ void WarpRun::launch(std::string name, const std::vector<UOp>& program, const Ch
     constexpr int64_t kBetweenQuestions = 4096;
     stopped = choice.stop && ++told % kBetweenQuestions == 0 && choice.stop();
     if (stopped) throw Error(ErrorKind::Runtime, "stopped");
-    const int64_t thread = step.thread - first;
-    if (thread < 0 || thread >= static_cast<int64_t>(threadsSteps_.size())) return;
-    auto& steps = threadsSteps_[static_cast<size_t>(thread)];
+    const int64_t thread = step.thread - first_;
+    if (thread < 0 || thread >= size()) return;
+    auto& steps = threads[static_cast<size_t>(thread)];
     if (steps.size() >= kMostSteps) {
       cut_ = true;
       return;
@@ -118,24 +118,25 @@ void WarpRun::launch(std::string name, const std::vector<UOp>& program, const Ch
     if (stopped) throw;
     fault_ = e.what();
   }
+  return threads;
 }
 
-void WarpRun::merge(size_t nodes) {
-  const size_t width = threadsSteps_.size();
+void WarpRun::merge(const ThreadSteps& threads, size_t nodes) {
+  const size_t width = threads.size();
   executions_.assign(nodes, std::vector<int64_t>(width, 0));
   std::vector<size_t> at(width, 0);
   while (steps_.size() < kMostSteps) {
     uint32_t next = UINT32_MAX;
     for (size_t t = 0; t < width; ++t)
-      if (at[t] < threadsSteps_[t].size()) next = std::min(next, threadsSteps_[t][at[t]].node);
+      if (at[t] < threads[t].size()) next = std::min(next, threads[t][at[t]].node);
     if (next == UINT32_MAX) return;
     WarpStep& step = steps_.emplace_back();
     step.node = next;
     step.values.assign(width, ConstValue::invalid());
     step.elements.assign(width, -1);
     for (size_t t = 0; t < width; ++t) {
-      if (at[t] >= threadsSteps_[t].size() || threadsSteps_[t][at[t]].node != next) continue;
-      const ThreadStep& mine = threadsSteps_[t][at[t]++];
+      if (at[t] >= threads[t].size() || threads[t][at[t]].node != next) continue;
+      const ThreadStep& mine = threads[t][at[t]++];
       step.active |= uint64_t{1} << t;
       step.values[t] = mine.value;
       step.lanes = mine.lanes;

@@ -55,8 +55,10 @@ public:
   int64_t groups() const { return groups_; }
   int64_t threads() const { return threads_; } ///< of a group
   int64_t warps() const { return (threads_ + width_ - 1) / width_; }
-  int64_t width() const { return width_; } ///< threads of a warp
-  bool isCut() const { return cut_; }      ///< more was executed than is kept
+  /// Threads of the warp that ran, and the number of its first thread in the group.
+  int64_t size() const { return static_cast<int64_t>(size_); }
+  int64_t firstThread() const { return first_; }
+  bool isCut() const { return cut_; } ///< more was executed than is kept
   const std::string& fault() const { return fault_; }
 
 private:
@@ -66,15 +68,17 @@ private:
     int lanes = 1, memory = -1;
     int64_t element = -1, count = 0;
   };
-  void launch(std::string name, const std::vector<UOp>& program, const Choice& choice);
-  void merge(size_t nodes);
+  /// The steps of each thread of the warp.
+  using ThreadSteps = std::vector<std::vector<ThreadStep>>;
+  ThreadSteps launch(std::string name, const std::vector<UOp>& program, const Choice& choice);
+  void merge(const ThreadSteps& threads, size_t nodes);
 
-  std::vector<std::vector<ThreadStep>> threadsSteps_;
   std::vector<WarpStep> steps_;
   std::vector<std::vector<int64_t>> executions_; ///< by node and thread
   std::vector<RefProgram::MemoryName> memories_;
   std::string fault_;
-  int64_t groups_ = 1, threads_ = 1, width_ = GpuWatch::kWarp;
+  int64_t groups_ = 1, threads_ = 1, width_ = GpuWatch::kWarp, first_ = 0;
+  size_t size_ = 0;
   bool cut_ = false;
 };
 

@@ -12,6 +12,8 @@ Rectangle {
     readonly property bool ready: Tools.warp.stepCount > 0 && !Tools.warp.busy
     readonly property bool narrow: width < Theme.px(700)
     property int pointed: -1 ///< the thread under the mouse
+    readonly property var lanes: Tools.warp.lanes     // each is made anew whenever it is asked for
+    readonly property var touches: Tools.warp.touched
     function colourOf(thread) { return Qt.hsla((thread * 0.38197) % 1, 0.55, Theme.dark ? 0.62 : 0.5, 1); }
     function go(by) { Tools.warp.step = Tools.warp.step + by; }
     onVisibleChanged: if (visible) list.forceActiveFocus()
@@ -36,7 +38,7 @@ Rectangle {
             model: dots.times.length
             Rectangle {
                 required property int index
-                readonly property bool runs: dots.now && Tools.warp.lanes[index]?.active
+                readonly property bool runs: dots.now && pane.lanes[index]?.active === true
                 width: dots.times.length > 32 ? Theme.px(3) : Theme.px(6)
                 height: Theme.px(10)
                 radius: 1
@@ -162,14 +164,14 @@ Rectangle {
                                 Rectangle {
                                     id: lane
                                     required property int index
-                                    readonly property var facts: Tools.warp.lanes[index] ?? ({})
+                                    readonly property var facts: pane.lanes[index] ?? ({})
                                     width: (facts ? side.width - Theme.px(24) : 0) / parent.columns - Theme.px(2)
                                     height: Theme.px(30)
                                     radius: 3
                                     color: lane.facts.active ? Theme.raised : "transparent"
                                     border.width: 1
                                     border.color: index === pane.pointed ? Theme.accent : Theme.line
-                                    Rectangle { visible: lane.facts.active === true && Tools.warp.touched.cells !== undefined; width: Theme.px(4); height: parent.height - 2; x: 1; y: 1; color: pane.colourOf(lane.index) }
+                                    Rectangle { visible: lane.facts.active === true && pane.touches.cells !== undefined; width: Theme.px(4); height: parent.height - 2; x: 1; y: 1; color: pane.colourOf(lane.index) }
                                     ULabel { x: Theme.px(8); y: Theme.px(2); text: lane.facts.number ?? ""; color: Theme.textFaint; font.pixelSize: Theme.px(9) }
                                     ULabel { x: Theme.px(8); y: Theme.px(13); width: parent.width - Theme.px(10); text: lane.facts.value ?? ""; mono: true; font.pixelSize: Theme.px(10.5); elide: Text.ElideRight }
                                     UArea { anchors.fill: parent; stop: false; name: qsTr("Thread %1: %2").arg(lane.facts.number ?? 0).arg(lane.facts.active ? lane.facts.value : qsTr("not here")); onEntered: pane.pointed = lane.index; onExited: pane.pointed = -1 }
@@ -177,25 +179,25 @@ Rectangle {
                                 }
                             }
                         }
-                        ULabel { visible: touched.present; text: Tools.warp.touched.shared ? qsTr("Shared memory: a column is a bank of 4 bytes") : qsTr("Global memory: a row is a sector of 32 bytes"); color: Theme.textMuted; font.pixelSize: Theme.small }
+                        ULabel { visible: touched.present; text: pane.touches.shared ? qsTr("Shared memory: a column is a bank of 4 bytes") : qsTr("Global memory: a row is a sector of 32 bytes"); color: Theme.textMuted; font.pixelSize: Theme.small }
                         Canvas {
                             id: touched
                             objectName: "warpTouched"
-                            readonly property bool present: Tools.warp.touched.cells !== undefined
+                            readonly property bool present: pane.touches.cells !== undefined
                             readonly property real line: Theme.px(15)
                             readonly property real inset: Theme.px(78)
                             visible: present
                             width: parent.width
-                            height: present ? Math.min(64, Tools.warp.touched.rows.length) * line + Theme.px(4) : 0
+                            height: present ? Math.min(64, (pane.touches.rows ?? []).length) * line + Theme.px(4) : 0
                             Accessible.role: Accessible.Chart
                             Accessible.name: Tools.warp.summary
-                            Connections { target: Tools.warp; function onStepChanged() { touched.requestPaint(); } }
+                            Connections { target: pane; function onTouchesChanged() { touched.requestPaint(); } }
                             Connections { target: Theme; function onChanged() { touched.requestPaint(); } }
                             Connections { target: pane; function onPointedChanged() { touched.requestPaint(); } }
                             onWidthChanged: requestPaint()
                             onHeightChanged: requestPaint()
                             onPaint: {
-                                const c = getContext("2d"), data = Tools.warp.touched;
+                                const c = getContext("2d"), data = pane.touches;
                                 c.reset();
                                 if (data.cells === undefined) return;
                                 const scale = (width - inset) / data.columns, most = Math.floor(height / line);

@@ -9,9 +9,13 @@ namespace {
 
 QString traceOn(const char* device) {
   static std::map<std::string, TempTrace> files;
-  return recordTensors(files[device], device, [](const TensorOptions& of) {
-    Tensor::arange(320, of).cast(dtypes::float32).reshape({40, 8}).realize().sum(Ints{1}).realize();
-  });
+  static std::map<std::string, QString> paths; // a kernel is compiled once in a process
+  QString& path = paths[device];
+  if (path.isEmpty())
+    path = recordTensors(files[device], device, [](const TensorOptions& of) {
+      Tensor::arange(320, of).cast(dtypes::float32).reshape({40, 8}).realize().sum(Ints{1}).realize();
+    });
+  return path;
 }
 
 void openWarp(Window& w) {
@@ -61,6 +65,23 @@ TEST_CASE("warp: its threads step through a kernel, by the mouse and by the keyb
   CHECK(w.session.node() >= 0);
   w.click(w.item("warpClose"));
   CHECK(!w.item("warpPane")->isVisible());
+}
+
+TEST_CASE(
+    "warp: while another group runs, the threads of the one before stay, and another trace begins anew") {
+  Window w(traceOn("REF:GPU"));
+  openWarp(w);
+  WarpModel& warp = *w.tools.warp();
+  REQUIRE(warp.groups() > 1);
+  warp.setGroup(1);
+  CHECK(warp.lanes().size() == warp.threads()); // the run is still the first group's
+  REQUIRE(waitFor([&] { return !warp.busy(); }));
+  CHECK(warp.group() == 1);
+  CHECK(warp.stepCount() > 0);
+  w.session.open(traceOn("CPU"));
+  REQUIRE(waitFor([&] { return !warp.busy() && !warp.problem().isEmpty(); }));
+  CHECK(warp.threads() == 0);
+  CHECK(warp.group() == 0);
 }
 
 TEST_CASE("warp: a kernel of a processor has no threads, and the pane says how to get them") {

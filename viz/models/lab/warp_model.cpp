@@ -39,6 +39,7 @@ WarpModel::WarpModel(Session& session, QObject* parent) : QAbstractListModel(par
   connect(&session_, &Session::placeChanged, this, &WarpModel::ask);
   connect(&session_, &Session::opened, this, [this] {
     scope_ = -1;
+    show({}, {}, {}, {}); // nothing of the trace before is right for this one
     ask();
   });
 }
@@ -120,7 +121,7 @@ QString WarpModel::remark() const {
 }
 
 int WarpModel::threads() const {
-  return run_ ? static_cast<int>(std::min(run_->width(), run_->threads() - warp_ * run_->width())) : 0;
+  return run_ ? static_cast<int>(run_->size()) : 0;
 }
 
 const WarpStep* WarpModel::current() const {
@@ -164,7 +165,7 @@ QVariantList WarpModel::lanes() const {
     QString value = active ? textOf(step->values[thread]) : QString();
     if (active && step->lanes > 1) value += QStringLiteral(" …");
     out.append(QVariantMap{
-        {"number", t + warp_ * static_cast<int>(run_->width())}, {"active", active}, {"value", value}});
+        {"number", t + static_cast<int>(run_->firstThread())}, {"active", active}, {"value", value}});
   }
   return out;
 }
