@@ -194,12 +194,9 @@ public:
       return;
     }
     try {
-      llvm::LLVMContext context;
-      Llvm::Machine machine(*llvm_, cpu_);
-      auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
-      object_ = objectCode(*module, *machine.get());
-    } catch (const LlvmGaveUp& e) {
-      object_ = narrower(e, withLines);
+      object_ = objectFor(cpu_, withLines);
+    } catch (const LlvmGaveUp&) {
+      object_ = narrower(withLines);
     }
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, object_);
@@ -222,19 +219,22 @@ public:
   }
 
 private:
+  std::string objectFor(const Processor& cpu, bool withLines) const {
+    llvm::LLVMContext context;
+    Llvm::Machine machine(*llvm_, cpu);
+    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
+    return objectCode(*module, *machine.get());
+  }
   /// LLVM 19 cannot select instructions of AVX-512 for a few expressions, which it can for AVX2; the numbers are the same.
-  std::string narrower(const LlvmGaveUp& why, bool withLines) const {
+  std::string narrower(bool withLines) const {
     Processor cpu = cpu_;
     cpu.features += cpu.features.empty() ? "-avx512f" : ",-avx512f";
     cpu.lanes = std::min(cpu.lanes, 8);
     try {
-      llvm::LLVMContext context;
-      Llvm::Machine machine(*llvm_, cpu);
-      auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
-      return objectCode(*module, *machine.get());
-    } catch (const LlvmGaveUp&) {
+      return objectFor(cpu, withLines);
+    } catch (const LlvmGaveUp& again) {
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {}; CPU_LLVM=0 compiles it by clang", function_, why.what()));
+                  fmt::format("kernel {}: {}; CPU_LLVM=0 compiles it by clang", function_, again.what()));
     }
   }
 
