@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -37,19 +38,20 @@ public:
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
     countUses();
-    LineMap map(kernel_.uops);
+    std::optional<LineMap> map;
+    if (lines) map.emplace(kernel_.uops);
     for (UOp u : kernel_.uops) {
       visit(u);
-      if (lines) map.visited(u, body_);
+      if (map) map->visited(u, body_);
     }
     std::string body = body_;
     CFunction function{kernel_, signature_, identifier(kernel_.name), std::move(body_), {}};
     function.stored.insert(stored_.begin(), stored_.end());
     std::string whole = types_.function(function);
-    if (size_t at = whole.find(body); lines && at != std::string::npos && at > 0) {
+    if (size_t at = whole.find(body); map && at != std::string::npos && at > 0) {
       std::string_view head = std::string_view(whole).substr(0, at - 1); // ends with the signature
       size_t line = head.rfind('\n');
-      *lines = map.lines(head.substr(0, line == std::string_view::npos ? 0 : line + 1));
+      *lines = map->lines(head.substr(0, line == std::string_view::npos ? 0 : line + 1));
     }
     return whole;
   }

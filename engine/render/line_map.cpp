@@ -3,43 +3,44 @@
 #include "engine/render/line_map.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace uopscope {
 
-LineMap::LineMap(std::span<const UOp> program) {
-  for (uint32_t k = 0; k < program.size(); ++k) position_[program[k]] = k;
+LineMap::LineMap(std::span<const UOp> program) : hasLine_(program.size()), met_(program.size()) {
+  for (uint32_t k = 0; k < program.size(); ++k) position_.set(program[k].slot(), k);
 }
 
 void LineMap::visited(UOp u, const std::string& body) {
   auto grown =
       static_cast<uint32_t>(std::count(body.begin() + static_cast<std::ptrdiff_t>(seen_), body.end(), '\n'));
   seen_ = body.size();
+  const uint32_t at = *position_.find(u.slot());
   if (!grown && (u.is(Op::DEFINE_GLOBAL) || u.is(Op::DEFINE_VAR) || u.is(Op::SPECIAL))) {
-    parameters_.push_back(position_.at(u));
-    hasLine_[u] = true;
+    parameters_.push_back(at);
+    hasLine_[at] = true;
     return;
   }
   if (!grown) return;
-  hasLine_[u] = true;
+  hasLine_[at] = true;
   for (uint32_t k = 0; k < grown; ++k) {
-    body_.push_back({line_ + k, position_.at(u)});
+    body_.push_back({line_ + k, at});
     addInlined(u, line_ + k);
   }
   line_ += grown;
 }
 
 void LineMap::addInlined(UOp user, uint32_t line) {
-  std::vector<UOp> stack{user};
-  std::set<uint32_t> met;
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
+  ++walk_;
+  stack_.push_back(user);
+  while (!stack_.empty()) {
+    UOp u = stack_.back();
+    stack_.pop_back();
     for (UOp s : u.src()) {
-      auto at = position_.find(s);
-      if (at == position_.end() || hasLine_.contains(s) || !met.insert(at->second).second) continue;
-      body_.push_back({line, at->second});
-      stack.push_back(s);
+      const uint32_t* at = position_.find(s.slot());
+      if (!at || hasLine_[*at] || std::exchange(met_[*at], walk_) == walk_) continue;
+      body_.push_back({line, *at});
+      stack_.push_back(s);
     }
   }
 }

@@ -9,6 +9,7 @@
 // line of their own: constants, addresses, values with one user. Parameters belong to the line of the
 // signature, and so do the numbers of threads that the signature has.
 #pragma once
+#include "engine/base/id_map.h"
 #include "engine/codegen/codegen.h"
 #include "engine/rewrite/observer.h"
 
@@ -25,10 +26,13 @@ public:
 private:
   void addInlined(UOp user, uint32_t line);
 
-  UOpMap<uint32_t> position_;
-  UOpMap<bool> hasLine_;
+  IdMap<uint32_t> position_;     ///< of each instruction in the program
+  std::vector<uint8_t> hasLine_; ///< by position
+  std::vector<uint32_t> met_;    ///< by position: the walk of addInlined() that met the instruction
+  std::vector<UOp> stack_;
   std::vector<TextLine> body_; ///< lines of the body, from 0
   std::vector<uint32_t> parameters_;
+  uint32_t walk_ = 0;
   size_t seen_ = 0;
   uint32_t line_ = 0;
 };

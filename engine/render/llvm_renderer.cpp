@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace uopscope {
@@ -21,13 +22,14 @@ public:
 
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
-    LineMap map(kernel_.uops);
+    std::optional<LineMap> map;
+    if (lines) map.emplace(kernel_.uops);
     for (UOp u : kernel_.uops) {
       visit(u);
-      if (lines) map.visited(u, out_.body);
+      if (map) map->visited(u, out_.body);
     }
     std::string entry = "entry:\n" + allocas_;
-    if (lines) *lines = map.lines(dialect_.head(), entry);
+    if (map) *lines = map->lines(dialect_.head(), entry);
     return dialect_.module({kernel_, parameters(), entry + out_.body, out_.declarations(), shared_});
   }
 

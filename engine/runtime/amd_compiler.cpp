@@ -151,19 +151,12 @@ std::string listing(const Binary&, std::vector<AssemblyLine>*) {
 
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
   const GpuMachine machine{kTriple, architecture, kLastPass, false, kCodeObjectVersion};
-  DiskCache* disk = DiskCache::named("kernels");
-  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), kTriple, architecture,
-                                             buildIdentity(), source)
-                               : std::string();
-  if (auto kept = disk ? disk->find(key) : std::nullopt) return {architecture, std::move(*kept)};
   if (!llvmVersion().empty() && !knowsArchitecture(machine))
     throw Error(ErrorKind::Value,
                 fmt::format("LLVM {} knows no GPU of AMD called \"{}\"; there are gfx90a, gfx942, "
                             "gfx1100 and others",
                             llvmVersion(), architecture));
-  Binary made{architecture, gpuCode(kernel, source, machine)};
-  if (disk) disk->store(key, made.object);
-  return made;
+  return {architecture, gpuCode(kernel, source, machine)};
 }
 
 std::string codeObject(const std::string& kernel, const Binary& binary) {

@@ -109,9 +109,26 @@ Nvrtc open() {
   return n;
 }
 
+/// NVRTC, or why there is none. A process looks for it once.
+struct Found {
+  std::optional<Nvrtc> library;
+  std::optional<Error> missing;
+};
+const Found& findNvrtc() {
+  static const Found found = [] {
+    Found f;
+    try {
+      f.library = open();
+    } catch (const Error& e) {
+      f.missing = e;
+    }
+    return f;
+  }();
+  return found;
+}
 const Nvrtc& nvrtc() {
-  static const Nvrtc n = open();
-  return n;
+  if (const Found& found = findNvrtc(); !found.library) throw Error(*found.missing);
+  return *findNvrtc().library;
 }
 
 /// "sm_90", or "compute_90" if 90 is the newest architecture that NVRTC knows and the GPU is newer.
@@ -286,30 +303,15 @@ Binary compile(const std::string& kernel, const std::string& source, const std::
 
 bool usesLlvm() {
   if (llvmVersion().empty()) return false;
-  if (envInt("CUDA_LLVM", 0)) return true;
-  try {
-    nvrtc();
-    return false;
-  } catch (const Error&) { // it is not installed
-    return true;
-  }
+  return envInt("CUDA_LLVM", 0) || !findNvrtc().library;
 }
 
 Binary compileIr(const std::string& kernel, const std::string& source, const std::string& architecture) {
   GpuMachine machine{"nvptx64-nvidia-cuda", architecture, "", true, 0};
   // The driver compiles PTX for any newer GPU.
   if (!knowsArchitecture(machine)) machine.architecture = "sm_90";
-  DiskCache* disk = DiskCache::named("kernels");
-  const std::string key = disk ? fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), machine.triple,
-                                             machine.architecture, buildIdentity(), source)
-                               : std::string();
   Binary made;
-  if (auto kept = disk ? disk->find(key) : std::nullopt) {
-    made.ptx = std::move(*kept);
-  } else {
-    made.ptx = gpuCode(kernel, source, machine);
-    if (disk) disk->store(key, made.ptx);
-  }
+  made.ptx = gpuCode(kernel, source, machine);
   made.image = made.ptx;
   return made;
 }

@@ -2,6 +2,7 @@
 #include "engine/runtime/llvm_gpu.h"
 
 #include "engine/base/error.h"
+#include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/llvm_lines.h"
 #include "engine/runtime/llvm_pipeline.h"
@@ -102,7 +103,16 @@ bool knowsArchitecture(const GpuMachine& machine) {
   return known && known->isCPUStringValid(machine.architecture);
 }
 
-std::string gpuCode(const std::string& kernel, const std::string& source, const GpuMachine& machine) {
+namespace {
+
+[[noreturn]] void refused(const std::string& kernel, const std::string& source, const GpuMachine& machine,
+                          const std::string& message, unsigned line) {
+  throw Error(ErrorKind::Compile,
+              fmt::format("kernel {}: LLVM does not compile it for {}\n{}\n{}source:\n{}", kernel,
+                          machine.architecture, message, sourceLine(source, line), source));
+}
+
+std::string compileNow(const std::string& kernel, const std::string& source, const GpuMachine& machine) {
   std::string message;
   unsigned line = 0;
   llvm::LLVMContext context;
@@ -116,11 +126,26 @@ std::string gpuCode(const std::string& kernel, const std::string& source, const 
   for (llvm::Function& f : *module)
     if (!f.isDeclaration()) attachLines(*module, f.getName().str(), source);
   runLlvmPasses(*module, *made, {}, machine.lastPass);
-  std::string code = objectCode(*module, *made, machine.asText);
-  if (!message.empty())
-    throw Error(ErrorKind::Compile,
-                fmt::format("kernel {}: LLVM does not compile it for {}\n{}\n{}source:\n{}", kernel,
-                            machine.architecture, message, sourceLine(source, line), source));
+  std::string code;
+  try {
+    code = objectCode(*module, *made, machine.asText);
+  } catch (const LlvmGaveUp& e) {
+    refused(kernel, source, machine, e.what(), 0);
+  }
+  if (!message.empty()) refused(kernel, source, machine, message, line);
+  return code;
+}
+
+} // namespace
+
+std::string gpuCode(const std::string& kernel, const std::string& source, const GpuMachine& machine) {
+  DiskCache* disk = DiskCache::named("kernels");
+  if (!disk) return compileNow(kernel, source, machine);
+  const std::string key = fmt::format("LLVM {} {} {}\n{}\n{}", llvmVersion(), machine.triple,
+                                      machine.architecture, buildIdentity(), source);
+  if (auto kept = disk->find(key)) return std::move(*kept);
+  std::string code = compileNow(kernel, source, machine);
+  disk->store(key, code);
   return code;
 }
 

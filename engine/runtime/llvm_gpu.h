@@ -22,7 +22,7 @@ void initialiseGpus();
 std::string llvmVersion();
 /// Whether LLVM knows the architecture.
 bool knowsArchitecture(const GpuMachine& machine);
-/// The machine code of a kernel's text. Every instruction carries the line of the text that it comes from. Throws
+/// The machine code of a kernel's text, from the cache of kernels where an earlier process compiled it. Every instruction carries the line of the text that it comes from. Throws
 /// Error(Compile) with LLVM's message, the kernel's name and the line of the source; Error(Device) if the engine was
 /// built without LLVM, or LLVM without this kind of GPU.
 std::string gpuCode(const std::string& kernel, const std::string& source, const GpuMachine& machine);

@@ -12,6 +12,7 @@ namespace uopscope {
 
 namespace {
 constexpr size_t kMostWaiting = 32; ///< a read of memory takes as long as some ten nodes
+constexpr size_t kGrowth = 4;       ///< of a table that is full: entries move a third of a time on average
 constexpr uint64_t kSeed = 0x243F6A8885A308D3ull, kOtherFactor = 0xD6E8FEB86659FD93ull;
 } // namespace
 
@@ -19,7 +20,8 @@ NodeInterner::NodeInterner(const Database& db)
     : blocks_(db),
       insertKind_(db.prepare("INSERT INTO kind (id, op, dtype, arg, tag) VALUES (?, ?, ?, ?, ?)")),
       insertArg_(db.prepare("INSERT INTO arg (id, value) VALUES (?, ?)")),
-      insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12) {}
+      insertDtype_(db.prepare("INSERT INTO dtype (id, name) VALUES (?, ?)")), slots_(1 << 12),
+      kinds_(1 << 8) {}
 
 uint32_t& NodeInterner::PoolIds::at(uint32_t id) {
   uint32_t page = id / kPage;
@@ -119,7 +121,7 @@ void NodeInterner::putWaiting() {
 void NodeInterner::put(const Slot& slot) {
   if (++used_ * 4 > slots_.size() * 3) {
     if (slots_.size() < kMostSlots) {
-      std::vector<Slot> old(slots_.size() * 2);
+      std::vector<Slot> old(std::min(slots_.size() * kGrowth, kMostSlots));
       old.swap(slots_);
       used_ = 1;
       for (const Slot& s : old)
@@ -141,17 +143,28 @@ uint32_t NodeInterner::argId(ArgKind kind, uint64_t bits) {
   return it->second;
 }
 
+NodeInterner::Kind& NodeInterner::placeOf(const Kind& kind) {
+  const size_t mask = kinds_.size() - 1;
+  size_t at = kind.hash() & mask;
+  while (kinds_[at].id && !kinds_[at].isLike(kind)) at = (at + 1) & mask;
+  return kinds_[at];
+}
+
 uint32_t NodeInterner::kindId(const Node* node) {
-  KindKey key{node->dtype.bits(), node->argBits, node->tagBits, node->op, node->argKind, node->tagKind};
-  auto [it, fresh] = kinds_.try_emplace(key, static_cast<uint32_t>(kinds_.size() + 1));
-  if (fresh)
-    insertKind_.bind(1, int64_t{it->second})
-        .bind(2, static_cast<int64_t>(node->op))
-        .bind(3, int64_t{dtypeId(node->dtype)})
-        .bindId(4, argId(node->argKind, node->argBits))
-        .bindId(5, argId(node->tagKind, node->tagBits))
-        .run();
-  return it->second;
+  Kind kind{node->dtype.bits(), node->argBits, node->tagBits, node->op, node->argKind, node->tagKind};
+  if (const Kind& found = placeOf(kind); found.id) return found.id;
+  if (2 * ++kindCount_ > kinds_.size())
+    for (const Kind& k : std::exchange(kinds_, std::vector<Kind>(kinds_.size() * kGrowth)))
+      if (k.id) placeOf(k) = k;
+  kind.id = kindCount_;
+  placeOf(kind) = kind;
+  insertKind_.bind(1, int64_t{kind.id})
+      .bind(2, static_cast<int64_t>(node->op))
+      .bind(3, int64_t{dtypeId(node->dtype)})
+      .bindId(4, argId(node->argKind, node->argBits))
+      .bindId(5, argId(node->tagKind, node->tagBits))
+      .run();
+  return kind.id;
 }
 
 uint32_t NodeInterner::dtypeId(DType dtype) {

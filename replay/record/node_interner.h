@@ -78,20 +78,27 @@ private:
   };
   std::unordered_map<ArgKey, uint32_t, ArgKeyHash> args_;
   std::unordered_map<uint64_t, uint32_t> dtypes_;
-  struct KindKey {
-    uint64_t dtype, argBits, tagBits;
-    Op op;
-    ArgKind argKind, tagKind;
-    bool operator==(const KindKey&) const = default;
-  };
-  struct KindKeyHash {
-    size_t operator()(const KindKey& k) const {
-      const uint64_t kinds = static_cast<uint64_t>(k.op) << 16 | static_cast<uint64_t>(k.argKind) << 8 |
-                             static_cast<uint64_t>(k.tagKind);
-      return mixHash(mixHash(mixHash(kinds + 1, k.dtype), k.argBits), k.tagBits);
+  /// Everything of a node but its sources. Every new node asks for its kind, so kinds lie side by side in a table of
+  /// their own: open addressing, a power of two of entries, at most half of them used.
+  struct Kind {
+    uint64_t dtype = 0, argBits = 0, tagBits = 0;
+    Op op = Op::NOOP;
+    ArgKind argKind = ArgKind::None, tagKind = ArgKind::None;
+    uint32_t id = 0; ///< 0: the entry is free
+    uint64_t hash() const {
+      const uint64_t kinds = static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(argKind) << 8 |
+                             static_cast<uint64_t>(tagKind);
+      return mixHash(mixHash(mixHash(kinds + 1, dtype), argBits), tagBits);
+    }
+    bool isLike(const Kind& k) const {
+      return dtype == k.dtype && argBits == k.argBits && tagBits == k.tagBits && op == k.op &&
+             argKind == k.argKind && tagKind == k.tagKind;
     }
   };
-  std::unordered_map<KindKey, uint32_t, KindKeyHash> kinds_;
+  /// The entry of a kind, or the free one where it belongs.
+  Kind& placeOf(const Kind& kind);
+  std::vector<Kind> kinds_;
+  uint32_t kindCount_ = 0;
   std::unordered_set<const Node*> watched_;
   std::vector<const Node*> met_, stack_;
   std::vector<uint32_t> sources_;

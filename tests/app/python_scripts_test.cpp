@@ -116,6 +116,35 @@ TEST_CASE("uopscope python -m pytest runs a suite with its options and exit code
   CHECK(none.code == 5); // pytest's own code: nothing was collected
 }
 
+TEST_CASE(
+    "packages of a virtual environment serve the linked Python, whichever Python made the environment") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "uopscope_environment_test";
+  fs::remove_all(folder);
+  const std::string version =
+      run("/usr/bin/python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'").output;
+  const std::string python = "python" + version.substr(0, version.find('\n'));
+  auto file = [&](const fs::path& path, const std::string& text) {
+    fs::create_directories((folder / path).parent_path());
+    std::ofstream(folder / path) << text;
+  };
+  // Another build of the same version: its library is taken for a Python's, and would not do.
+  file("other/bin/" + python, "");
+  file(fs::path("other/lib") / python / "os.py", "raise SystemExit('the library of another Python')\n");
+  file(fs::path("other/lib") / python / "lib-dynload/_ssl.so", "");
+  file("venv/pyvenv.cfg", "home = " + (folder / "other/bin").string() + "\nversion = " + version);
+  file(fs::path("venv/lib") / python / "site-packages/of_the_environment.py", "value = 42\n");
+  fs::create_directories(folder / "venv/bin");
+  fs::create_symlink(folder / "other/bin" / python, folder / "venv/bin/python3");
+  Result r = run(
+      "VIRTUAL_ENV=" + (folder / "venv").string() +
+      " " UOPSCOPE_BINARY_DIR
+      "/bin/uopscope python -c 'import os, ssl, sys, of_the_environment as e; print(e.value, sys.prefix)'");
+  CHECK(r.code == 0);
+  CHECK(r.output == "42 " + (folder / "venv").string() + "\n");
+  fs::remove_all(folder);
+}
+
 TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code") {
   std::string folder = std::filesystem::temp_directory_path() / "uopscope_python_test";
   std::filesystem::create_directories(folder);

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -113,24 +114,33 @@ void check(PyStatus status) {
                 std::string("Python does not start: ") + (status.err_msg ? status.err_msg : "unknown"));
 }
 
-/// The Python program whose packages scripts use: that of the caller's virtual environment if it has the
-/// linked version, else the one found at configure time.
-std::string programName() {
+/// The interpreter whose packages scripts use.
+struct Packages {
+  std::string program;
+  std::string home; ///< where the standard library lies; empty: the program says
+};
+
+/// The caller's virtual environment if it has the linked version, else the Python found at configure time. The standard
+/// library is always the linked Python's: the environment may come from another build of the same version (pyenv, conda),
+/// whose compiled modules need symbols that this one lacks.
+Packages packages() {
+  Packages linkedOnes{UOPSCOPE_PYTHON_PROGRAM, {}};
   const char* environment = std::getenv("VIRTUAL_ENV");
-  if (!environment || !*environment) return UOPSCOPE_PYTHON_PROGRAM;
+  if (!environment || !*environment) return linkedOnes;
   std::string linked = std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
   std::ifstream config(std::string(environment) + "/pyvenv.cfg");
   for (std::string line; std::getline(config, line);) {
     if (!line.starts_with("version")) continue;
     std::string version = line.substr(line.find_first_of("0123456789"));
     if (version == linked || version.starts_with(linked + "."))
-      return std::string(environment) + "/bin/python3";
+      return {std::string(environment) + "/bin/python3",
+              std::filesystem::path(linkedOnes.program).parent_path().parent_path().string()};
     std::fprintf(
         stderr,
         "uopscope: the packages of %s are for Python %s and not used: this program is linked with %s\n",
         environment, version.c_str(), linked.c_str());
   }
-  return UOPSCOPE_PYTHON_PROGRAM;
+  return linkedOnes;
 }
 
 /// Starts Python with the libraries and packages of that program.
@@ -142,7 +152,9 @@ void start(const std::vector<std::string>& argv, bool parseArguments) {
   config.parse_argv = parseArguments;
   config.install_signal_handlers = 1;
   try {
-    check(PyConfig_SetBytesString(&config, &config.program_name, programName().c_str()));
+    const Packages from = packages();
+    check(PyConfig_SetBytesString(&config, &config.program_name, from.program.c_str()));
+    if (!from.home.empty()) check(PyConfig_SetBytesString(&config, &config.home, from.home.c_str()));
     check(PyConfig_SetBytesArgv(&config, static_cast<Py_ssize_t>(raw.size()), raw.data()));
     check(Py_InitializeFromConfig(&config));
   } catch (...) {

@@ -9,11 +9,17 @@ import http.server, json, sys, time, uuid
 from uopscope.tokenizer import SimpleTokenizer
 
 class Chat:
-  """A model with its tokenizer and its special tokens."""
+  """A model with its tokenizer and its special tokens: those that the metadata `kv` of a GGUF file describes."""
   def __init__(self, model, kv, name="model"):
-    self.model, self.name, self.tok = model, name, SimpleTokenizer.from_gguf_kv(kv)
-    self.bos = kv.get("tokenizer.ggml.bos_token_id") if kv.get("tokenizer.ggml.add_bos_token", True) else None
-    self.eos = kv["tokenizer.ggml.eos_token_id"]
+    bos = kv.get("tokenizer.ggml.bos_token_id") if kv.get("tokenizer.ggml.add_bos_token", True) else None
+    self._take(model, SimpleTokenizer.from_gguf_kv(kv), bos, kv["tokenizer.ggml.eos_token_id"], name)
+  @classmethod
+  def of(cls, model, tok, bos, eos, name="model"):
+    """A chat of a model with `generate` and a tokenizer with `encode`, `decode`, `role` and `end_turn`; bos: None or a token."""
+    chat = cls.__new__(cls)
+    chat._take(model, tok, bos, eos, name)
+    return chat
+  def _take(self, model, tok, bos, eos, name): self.model, self.tok, self.bos, self.eos, self.name = model, tok, bos, eos, name
 
   def prompt(self, messages):
     """The token numbers of a conversation, which the model is to continue."""
@@ -30,8 +36,25 @@ class Chat:
       if i == self.eos: return
       yield i
       if n + 1 == most: return
+  def pieces(self):
+    """A function that takes the tokens of an answer one by one and returns the text that each completes; without a token it
+    returns the rest."""
+    if isinstance(self.tok, SimpleTokenizer): return self.tok.stream()
+    ids, said = [], 0
+    def piece(i=None):
+      nonlocal said
+      if i is not None: ids.append(i)
+      text = self.tok.decode(ids) if ids else ""
+      if i is not None: text = text.rstrip("\ufffd") # the bytes of a letter may come in several tokens
+      new, said = text[said:], max(said, len(text))
+      return new
+    return piece
+  def room(self):
+    """Tokens that a conversation may have; None if the model does not say."""
+    most = getattr(self.model, "max_context", None)
+    return most if isinstance(most, int) else None
   def answer(self, messages, most=None):
-    piece = self.tok.stream()
+    piece = self.pieces()
     for i in self.tokens(self.prompt(messages), most): yield piece(i)
     yield piece()
 
@@ -74,7 +97,8 @@ box.addEventListener("keydown", async e => {
 });
 </script>"""
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class Handler(http.server.BaseHTTPRequestHandler):
+  """Answers requests with `chat`, which a subclass gives."""
   timeout, longest = 30, 16 << 20
   chat = None
   def log_message(self, *_): pass
@@ -99,13 +123,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     try:
       asked, most = _request(self.rfile.read(length))
       ids = self.chat.prompt(asked["messages"])
-      if len(ids) >= self.chat.model.max_context: raise ValueError(f"the conversation has {len(ids)} tokens, and the model's context {self.chat.model.max_context}")
+      room = self.chat.room()
+      if room is not None and len(ids) >= room: raise ValueError(f"the conversation has {len(ids)} tokens, and the model's context {room}")
     except (ValueError, RuntimeError) as e: return self._fail(400, str(e))
     self._complete(asked, ids, most)
 
   def _complete(self, asked, ids, most):
     about = {"id": f"chatcmpl-{uuid.uuid4().hex[:24]}", "created": int(time.time()), "model": asked.get("model") or self.chat.name}
-    began, inputs, piece, out = time.perf_counter(), len(ids), self.chat.tok.stream(), 0
+    began, inputs, piece, out = time.perf_counter(), len(ids), self.chat.pieces(), 0
     def usage(): return {"prompt_tokens": inputs, "completion_tokens": out, "total_tokens": inputs + out}
     if asked.get("stream"):
       def event(**fields): self.wfile.write(b"data: " + json.dumps({**about, "object": "chat.completion.chunk", **fields}).encode() + b"\n\n")
@@ -134,7 +159,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
       self._send(json.dumps({**about, "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason}], "usage": usage()}).encode())
     print(f"{self.path} in:{inputs} out:{out} {out / max(time.perf_counter() - began, 1e-9):.1f} tok/s", file=sys.stderr, flush=True)
 
-def make_server(chat, port, host="127.0.0.1"): return http.server.HTTPServer((host, port), type("Handler", (_Handler,), {"chat": chat}))
+def make_server(chat, port, host="127.0.0.1"): return http.server.HTTPServer((host, port), type("Handler", (Handler,), {"chat": chat}))
 
 def serve(chat, port):
   try: server = make_server(chat, port)

@@ -1,9 +1,10 @@
 # Language models: the test makes a tiny one, writes it as GGUF and reads it back; it must give what NumPy computes from the same
 # numbers; then the tokenizer, the cache, conversations, and the server.
-import http.client, json, pathlib, tempfile, threading
+import http.client, http.server, json, pathlib, tempfile, threading
 import numpy as np
 import _uopscope
 from tinygrad import Tensor, UOp, dtypes, nn
+from tinygrad.apps import llm
 from tinygrad.apps.llm import SimpleTokenizer, Transformer, main
 from uopscope.chat import Chat, make_server
 from check import close, raises, run
@@ -186,6 +187,38 @@ def test_server():
   assert events[-1] == "[DONE]" and chunks[0]["choices"][0]["delta"]["role"] == "assistant" and chunks[-1]["usage"] == whole["usage"] and chunks[-2]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
   assert "".join(c["choices"][0]["delta"].get("content", "") for c in chunks if c["choices"]) == text and all(c["object"] == "chat.completion.chunk" for c in chunks)
   for status, body in seen["bad"]: assert status == 400 and json.loads(body)["error"]["message"], (status, body)
+
+class Bytes:
+  """A tokenizer of a program's own: a token is a byte."""
+  def encode(self, text): return list(text.encode())
+  def decode(self, ids): return bytes(ids).decode(errors="replace")
+  def role(self, role): return [ord(role[0])]
+  def end_turn(self, eos): return [eos]
+class Says:
+  """A model of a program's own, which does not say how much it reads."""
+  def __init__(self, text): self.text = text
+  def generate(self, ids): return iter([*self.text.encode(), 999])
+
+def test_handler_of_the_module():
+  llm.model, llm.tok, llm.bos_id, llm.eos_id = Says("ja 🙂!"), Bytes(), 1, 999
+  try:
+    with http.server.HTTPServer(("127.0.0.1", 0), llm.Handler) as server:
+      answers = []
+      def client():
+        c = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+        for stream in (False, True):
+          c.request("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": "hi"}], "stream": stream}))
+          answers.append(c.getresponse().read().decode())
+      thread = threading.Thread(target=client)
+      thread.start()
+      for _ in range(2): server.handle_request()
+      thread.join()
+    whole = json.loads(answers[0])
+    assert whole["choices"][0]["message"]["content"] == "ja 🙂!" and whole["usage"] == {"prompt_tokens": 6, "completion_tokens": 8, "total_tokens": 14}, whole
+    parts = [json.loads(line[6:])["choices"][0]["delta"].get("content", "") for line in answers[1].splitlines() if line.startswith("data: {")]
+    assert "".join(parts) == "ja 🙂!" and "🙂" in parts, parts
+    assert [t for t in Chat.of(Says("a\ufffd"), Bytes(), None, 999).answer([]) if t] == ["a", "\ufffd"] and "".join(Chat.of(Says("ab"), Bytes(), None, 999).answer([], 1)) == "a"
+  finally: llm.model = llm.tok = llm.bos_id = llm.eos_id = None
 
 def test_command():
   made()

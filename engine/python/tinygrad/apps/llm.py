@@ -10,6 +10,7 @@ import argparse, functools, os, sys
 from tinygrad import Tensor, TinyJit, UOp, nn
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import GlobalCounters, Timing, fetch, getenv
+from uopscope import chat as _chat
 from uopscope.tokenizer import SimpleTokenizer
 from uopscope.absent import lacking
 __getattr__ = lacking(__name__)
@@ -186,8 +187,18 @@ models = {name: _HUB.format(*where) for name, where in {
   "olmoe": ("allenai/OLMoE-1B-7B-0924-Instruct-GGUF", "olmoe-1b-7b-0924-instruct-q4_k_m"),
 }.items()}
 
+model, tok, bos_id, eos_id = None, None, None, None # Handler answers with these; a program may set its own
+
+class Handler(_chat.Handler):
+  """Answers OpenAI-style requests with this module's `model`, `tok`, `bos_id` and `eos_id`.
+
+      llm.model, llm.tok, llm.bos_id, llm.eos_id = model, tok, 1, 2
+      TCPServerWithReuse(("127.0.0.1", 11434), llm.Handler).serve_forever()
+  """
+  @property
+  def chat(self): return _chat.Chat.of(model, tok, bos_id, eos_id)
+
 def main(args=None):
-  from uopscope.chat import Chat, serve, talk
   parser = argparse.ArgumentParser(prog="tinygrad.apps.llm", description="Talks to a language model in a GGUF file.")
   parser.add_argument("--model", default=next(iter(models)), help=f"a GGUF file, or a name of one that was downloaded: {', '.join(models)}")
   parser.add_argument("--max_context", type=int, default=4096, help="most tokens of a conversation")
@@ -202,7 +213,7 @@ def main(args=None):
       GlobalCounters.reset()
       with Timing(on_exit=lambda ns: f", {1e9 / ns:6.2f} tok/s, {GlobalCounters.global_mem / ns:7.2f} GB/s, param {size / ns:7.2f} GB/s"): next(tokens)
     return
-  chat = Chat(model, kv, os.path.basename(args.model))
-  serve(chat, args.serve) if args.serve is not None else talk(chat)
+  chat = _chat.Chat(model, kv, os.path.basename(args.model))
+  _chat.serve(chat, args.serve) if args.serve is not None else _chat.talk(chat)
 
 if __name__ == "__main__": main()
