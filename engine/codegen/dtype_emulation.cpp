@@ -1,6 +1,8 @@
 // Small floats on a target without them: memory holds their bits as unsigned integers, arithmetic is in
 // float32, and a store rounds to nearest even.
 //
+// A target that has halves without arithmetic on them keeps their memory, and converts around each operation.
+//
 //   LOAD bf16  ->  BITCAST(CAST(LOAD uint16) << 16)        STORE bf16  <-  round((BITCAST x) >> 16)
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/lanes.h"
@@ -131,15 +133,25 @@ UOp emulatedStore(Match& m) {
   src[1] = narrow(v.cast(wideType(v)), v.dtype());
   return store.withSrc(src);
 }
-/// Arithmetic on small floats becomes arithmetic on float32 between casts, which emulatedCast then removes.
+/// Whether arithmetic on the type is done in float32.
+bool isWidened(Match& m, DType d) {
+  return isEmulated(m, d) ||
+         (d.kind() == Scalar::Float16 && !d.isPtr() && !m.ctx<TargetContext>().target.computesHalf);
+}
+/// Arithmetic on small floats becomes arithmetic on float32 between casts. Where the target has no such type, emulatedCast
+/// then removes these.
 UOp emulatedArithmetic(Match& m) {
   UOp u = m.root();
-  bool any = isEmulated(m, u.dtype());
-  for (UOp s : u.src()) any |= !s.dtype().isPtr() && isEmulated(m, s.dtype());
+  bool any = isWidened(m, u.dtype());
+  for (UOp s : u.src()) any |= !s.dtype().isPtr() && isWidened(m, s.dtype());
   if (!any) return m.decline("the device has the types");
   std::vector<UOp> src;
-  for (UOp s : u.src()) src.push_back(isEmulated(m, s.dtype()) ? s.cast(wideType(s)) : s);
-  bool result = isEmulated(m, u.dtype());
+  for (UOp s : u.src()) src.push_back(isWidened(m, s.dtype()) ? s.cast(wideType(s)) : s);
+  bool result = isWidened(m, u.dtype());
+  if (u.is(Op::MULACC) && result) { // product and sum are rounded separately
+    UOp product = UOp::make(Op::MUL, wideType(u), {src[0], src[1]}).cast(u.dtype()).cast(wideType(u));
+    return UOp::make(Op::ADD, wideType(u), {product, src[2]}).cast(u.dtype());
+  }
   UOp wide = UOp::make(u.op(), result ? wideType(u) : u.dtype(), src, u.arg());
   return result ? wide.cast(u.dtype()) : wide;
 }

@@ -16,14 +16,19 @@ namespace {
 /// the cache.
 constexpr int64_t kMinDistance = 2048;
 
+/// The INDEX of a read, which may be a CAST of it.
+UOp access(UOp read) {
+  return read.is(Op::CAST) ? read.src(0) : read;
+}
+
 bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
 
 /// The ranges that the panel is indexed by; none if the read is not worth a panel.
 std::vector<UOp> rowsOf(UOp read, UOp reduction) {
-  UOp index = read.src(1);
-  if (read.srcCount() != 2 || index.is(Op::WHERE)) return {};
+  UOp index = access(read).src(1);
+  if (access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
   int64_t innermostUsed = -1;
   std::vector<UOp> loops;
@@ -43,7 +48,7 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   for (UOp l : loops)
     if (!index.dependsOn(l) && idOf(l) > innermostUsed) reuse *= static_cast<double>(extentOf(l));
   std::vector<UOp> rows;
-  int64_t count = 1, distance = INT64_MAX, size = read.dtype().itemsize();
+  int64_t count = 1, distance = INT64_MAX;
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
     if (!index.dependsOn(r)) continue;
     auto stride = coefficientOf(index, r);
@@ -51,18 +56,20 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
     if (r.axisType() != AxisType::Reduce || !stride) return {};
     rows.push_back(r);
     count *= extentOf(r);
-    distance = std::min(distance, *stride * size);
+    distance = std::min(distance, *stride * access(read).dtype().itemsize());
   }
   bool apart = *coefficientOf(index, lanes) != 1;
   if (!apart && distance < kMinDistance) return {};
-  return worthPanel(apart, count, reuse, count * extentOf(lanes) * size) ? rows : std::vector<UOp>{};
+  return worthPanel(apart, count, reuse, count * extentOf(lanes) * read.dtype().itemsize())
+             ? rows
+             : std::vector<UOp>{};
 }
 
 /// Terms that lie side by side, in lanes that lie apart: the copy goes by squares, whose rows are read as vectors of terms
 /// and whose columns are written as vectors of lanes. Null where terms lie apart too, or do not fill a square.
 UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int64_t& nextId,
               int64_t& number) {
-  UOp index = read.src(1), lanes, term = UOp::index(0);
+  UOp index = access(read).src(1), lanes, term = UOp::index(0);
   for (UOp r : reduction.ranges())
     if (r.axisType() == AxisType::Upcast && index.dependsOn(r)) lanes = r;
   std::stable_sort(rows.begin(), rows.end(),
@@ -85,20 +92,27 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
       outer * width; // of the last square, which overlaps the one before it, that it ends where the terms end
   if (rest) start = (outer < whole).where(start, UOp::index(count - width));
   UOp at = start + inner;
-  UOp value = read.src(0).indexed({index.substitute(first) + at}, read.dtype());
+  UOp value = access(read).src(0).indexed({index.substitute(first) + at}, access(read).dtype());
+  if (read.is(Op::CAST)) value = value.cast(read.dtype());
   UOp copy = memory.indexed({at * columns + lanes}).store(value).end({outer, inner, lanes});
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({term * columns + lanes}, read.dtype());
 }
 
-constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(Op::INDEX), pat::entry())};
+constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST}), pat::entry())};
 
-/// Reads of memory by the terms of a reduction, without those of reductions inside it.
+/// Reads of memory by the terms of a reduction, without those of reductions inside it. Where the terms need a small float
+/// as a larger one, the panel holds the larger ones, so that each element is converted once. Small integers stay as they
+/// are: LLVM has products for those.
 std::vector<UOp> readsOf(UOp reduction) {
   std::vector<UOp> reads;
+  auto isRead = [](UOp u) { return u.is(Op::INDEX) && u.src(0).is(Op::DEFINE_GLOBAL); };
   visitBelow(reduction.src(0), [&](UOp u) {
     if (u.is(Op::REDUCE)) return Visit::Past;
-    if (u.is(Op::INDEX) && u.src(0).is(Op::DEFINE_GLOBAL)) reads.push_back(u);
-    return Visit::Below;
+    const bool isWidened = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
+                           u.src(0).dtype().isFloat() && u.dtype().itemsize() > u.src(0).dtype().itemsize();
+    if (!isWidened && !isRead(u)) return Visit::Below;
+    reads.push_back(u);
+    return Visit::Past;
   });
   std::ranges::sort(reads, {}, &UOp::id);
   return reads;

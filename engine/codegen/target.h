@@ -33,6 +33,7 @@ struct Target {
   int vectorLimit = 64;        ///< lanes of the longest vector type, for any element type
   bool alignedVectors = false; ///< a load or store of n lanes must be aligned to n elements
   int aluLanes = 1; ///< lanes of arithmetic that the renderer writes as one operation; 1: scalars only
+  bool computesHalf = true; ///< else halves are only stored and converted; arithmetic on them is in float32
   bool mayReassociate = false; ///< its compiler may take (x + y) - y for x, as WGSL allows
   std::vector<TensorCore> tensorCores = {};
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};

@@ -342,6 +342,19 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   auto binary = [&](const std::string& how) {
     return emit("alu", fmt::format("{} {} {}, {}", how, ft, a[0], a[1]));
   };
+  // LLVM would compare widened halves as halves, which processors do one lane at a time. It looks through no fence, and a
+  // fence is no instruction.
+  auto widened = [&](size_t i) {
+    const UOp s = u.src(i);
+    const bool isWidened = s.is(Op::CAST) && s.src(0).dtype().kind() == Scalar::Float16 && from.isFloat();
+    return isWidened ? call("alu", from, fmt::format("llvm.arithmetic.fence.{}", mangled(from)), from,
+                            a.subspan(i, 1))
+                     : a[i];
+  };
+  auto compared = [&](const char* how) {
+    const std::string left = widened(0), right = widened(1);
+    return emit("alu", fmt::format("{} {} {}, {}", how, ft, left, right));
+  };
   auto arithmetic = [&](const char* floatOp, const char* intOp) {
     if (isFloat) return emit("alu", fmt::format("{} {} {}, {}", floatOp, t, a[0], a[1]));
     return binary(fmt::format("{}{}", intOp, cannotOverflow(op, u, d) ? " nsw" : ""));
@@ -368,9 +381,9 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   case Op::XOR: return binary("xor");
   case Op::SHL:
   case Op::SHR: return shift(u, d, a);
-  case Op::CMPLT: return binary(fromFloat ? "fcmp olt" : isSigned ? "icmp slt" : "icmp ult");
-  case Op::CMPNE: return binary(fromFloat ? "fcmp une" : "icmp ne");
-  case Op::CMPEQ: return binary(fromFloat ? "fcmp oeq" : "icmp eq");
+  case Op::CMPLT: return compared(fromFloat ? "fcmp olt" : isSigned ? "icmp slt" : "icmp ult");
+  case Op::CMPNE: return compared(fromFloat ? "fcmp une" : "icmp ne");
+  case Op::CMPEQ: return compared(fromFloat ? "fcmp oeq" : "icmp eq");
   case Op::WHERE: {
     DType gate = u.src(0).dtype();
     return emit("alu", fmt::format("select {} {}, {} {}, {} {}", type(gate), a[0], t, a[1], t, a[2]));
@@ -379,10 +392,11 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
     if (!isFloat) return intrinsic(d.isUnsigned() ? "umax" : "smax");
     {
       // a, unless a < b or b is NaN: a NaN in either operand is the result.
-      std::string less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, a[0], a[1]));
+      const std::string right = widened(1),
+                        less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, widened(0), right));
       if (!mayBeNan(u.src(1)))
         return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
-      std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, a[1], a[1]));
+      std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, right, right));
       std::string takeRight = emit("alu", fmt::format("or {} {}, {}", flag, less, isNan));
       return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, takeRight, t, a[1], t, a[0]));
     }

@@ -52,7 +52,17 @@ UOp mulOutOfReduce(Match& m) {
   return reduce.withSrc(src) * factor;
 }
 
+/// The bits of two mantissas of half precision or less fit into one of float32.
+bool isExactInSum(const Match& m) {
+  const DType sum = m.root().dtype(), product = m.root().src(0).src(0).dtype();
+  return m.root().arg().op() == Op::ADD && sum.count() == 1 && sum == m.root().src(0).dtype() &&
+         sum.isFloat() && sum.itemsize() >= 4 && product.isFloat() && product.itemsize() <= 2;
+}
+
 constexpr RuleDef kReduceRules[] = {
+    RULE("exact-product", pat::op(Op::REDUCE, pat::op(Op::CAST, x* y)).more(),
+         pat::rootWith(pat::toRoot(x) * pat::toRoot(y)), kMayRound,
+         guard::when(isExactInSum, "the product has rounded, or is no smaller float")),
     RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce,
          kMayRound),
 };

@@ -32,6 +32,9 @@ constexpr RoundingRule kRounding[] = {
     {"mul-out-of-reduce",
      "a factor is taken out of a float sum, as in the reference: a product for each result "
      "instead of one for each term"},
+    {"exact-product", "a product of two halves, or smaller floats, is exact in the float32 of its sum: it is "
+                      "not rounded to a half between, "
+                      "as no tensor core does"},
     {"reduce-to-accumulator",
      "a sum is added up in the order of the kernel's loops, and a product is fused with its "
      "sum where the target can",

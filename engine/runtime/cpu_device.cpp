@@ -50,6 +50,7 @@ public:
       Target t = cpuTarget(llvm ? "LLVM" : "C");
       t.globalMax = {cores, 1, 1};
       t.aluLanes = t.maxVectorLanes = cpu->lanes;
+      t.computesHalf = cpu->computesHalf;
       if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
       it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;
     }

@@ -48,12 +48,15 @@ Processor host() {
     p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
 #if defined(__x86_64__)
   // LLVM 19 miscompiles selects and comparisons of halves with this feature; computed as floats they round
-  // the same. It is disabled last, since other features imply it.
+  // the same. It is disabled last, since other features imply it. So no processor of this kind computes halves.
   p.features += ",-avx512fp16";
 #endif
 #endif
   p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
   p.hasFma = can.fma;
+#if defined(__aarch64__)
+  p.computesHalf = true;
+#endif
   return p;
 }
 
@@ -69,7 +72,7 @@ Processor level(int64_t n) {
         fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; set 0 for its own level",
                     n));
   std::string name = fmt::format("x86-64-v{}", n);
-  return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, n > 2};
+  return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, false, n > 2};
 }
 
 } // namespace

@@ -12,11 +12,12 @@
 namespace uopscope {
 
 struct Processor {
-  std::string name;     ///< its name for LLVM and clang's -march; this machine's name for CPU_TARGET=0
-  std::string march;    ///< for clang: "native" or the name of the level
-  std::string features; ///< "+avx2,-sse4a", for LLVM; empty if the name implies all features
-  int lanes = 4;        ///< 32-bit values in a vector register
-  bool hasFma = false;  ///< rounds x*y+z once at the cost of one operation
+  std::string name;          ///< its name for LLVM and clang's -march; this machine's name for CPU_TARGET=0
+  std::string march;         ///< for clang: "native" or the name of the level
+  std::string features;      ///< "+avx2,-sse4a", for LLVM; empty if the name implies all features
+  int lanes = 4;             ///< 32-bit values in a vector register
+  bool computesHalf = false; ///< has arithmetic on halves, not conversions alone
+  bool hasFma = false;       ///< rounds x*y+z once at the cost of one operation
 };
 
 /// The processor of the current CPU_TARGET. Throws Error(Value) for a level that does not exist or that this

@@ -44,6 +44,24 @@ TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from 
   }
 }
 
+TEST_CASE("a panel holds small floats in the type of their sum, so each is converted once") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (DType small : {dtypes::float16, dtypes::bfloat16}) {
+    UOp i = UOp::range(80, 0), j = UOp::range(16, 1), k = UOp::range(131, 2, AxisType::Reduce);
+    UOp value = read(memory(1, 80 * 131, small), i * int64_t{131} + k) *
+                read(memory(2, 16 * 131, small), j * int64_t{131} + k);
+    UOp sum = value.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
+    LoweredKernel lowered =
+        checkKernel(kernel({memory(0, 80 * 16).indexed({i * int64_t{16} + j}).store(sum).end({i, j})}),
+                    plainTarget(8), 5, {}, 1e-5);
+    CHECK(panelsOf(lowered) == 1);
+    for (UOp u : lowered.uops)
+      if (u.is(Op::DEFINE_REG)) CHECK(u.dtype().base() == dtypes::float32);
+  }
+}
+
 TEST_CASE("a panel of terms that lie side by side is copied by squares") {
   Pool pool;
   PoolScope scope(pool);

@@ -1,4 +1,5 @@
 // Rules about nodes without a value of their own: vectors, memory, effects, reductions, gates.
+#include "engine/base/context_var.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/rules.h"
@@ -121,6 +122,25 @@ TEST_CASE_FIXTURE(Fixture, "factors leave a reduction they do not depend on") {
   CHECK(full((inner * two).reduce(Op::MAX, loops)) == inner.reduce(Op::MAX, loops) * two);
   CHECK(full((inner * minus).reduce(Op::MAX, loops)) == (inner * minus).reduce(Op::MAX, loops));
   CHECK(full((inner * x).reduce(Op::MAX, loops)) == (inner * x).reduce(Op::MAX, loops));
+}
+
+TEST_CASE_FIXTURE(Fixture, "products of small floats are exact in the type of their sum") {
+  auto reduced = [&](DType small, DType sum, Op op) {
+    UOp memory = UOp::make(Op::DEFINE_GLOBAL, small.ptr(64), {}, Arg::of(int64_t{7}));
+    UOp p = memory.indexed({r0}).load(), q = memory.indexed({r1}).load();
+    std::vector<UOp> loops{r0, r1};
+    UOp rounded = (p * q).cast(sum).reduce(op, loops), exact = (p.cast(sum) * q.cast(sum)).reduce(op, loops);
+    return full(rounded) == full(exact);
+  };
+  CHECK(reduced(dtypes::float16, dtypes::float32, Op::ADD));
+  CHECK(reduced(dtypes::bfloat16, dtypes::float32, Op::ADD));
+  CHECK(reduced(dtypes::float16, dtypes::float64, Op::ADD));
+  CHECK_FALSE(reduced(dtypes::float16, dtypes::float32, Op::MAX));
+  CHECK_FALSE(reduced(dtypes::float32, dtypes::float64,
+                      Op::ADD)); // 48 bits in a double would do, but it is float32 that was asked for
+  CHECK_FALSE(reduced(dtypes::int8, dtypes::int32, Op::ADD));
+  ContextScope strict({{"STRICT_FLOAT", 1}});
+  CHECK_FALSE(reduced(dtypes::float16, dtypes::float32, Op::ADD));
 }
 
 TEST_CASE_FIXTURE(Fixture, "gates move to loads, and lose what has nothing to do with the index") {
