@@ -83,6 +83,21 @@ def case(group, name, inputs, ours, torch, exact, numpy=None, terms=None, bound=
                 flops=flops, bytes=bytes)
 
 
+SMALL = {"half": 2.0**-11, "bfloat16": 2.0**-8} # how much rounding to a type may change a number, as a part of it
+
+
+def narrowed(dtype, of):
+    """The same computation on halves or bfloat16s. Its result may be off by the rounding of the type as well."""
+    return dict(of, group="small floats", name=f"{dtype} {of['name']}", dtype=dtype, numpy=None)
+
+
+def rounded(np, a, dtype):
+    """float32 numbers rounded to the type, as float32."""
+    if dtype == "half": return a.astype("float16").astype("float32")
+    bits = a.view("uint32")
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)).view("float32")
+
+
 def softmax64(np, x, axis=-1):
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
@@ -158,6 +173,14 @@ def cases():
     yield case(T, "gelu 16 Mi", big, lambda x: x.gelu(), lambda x: F().gelu(x, approximate="tanh"),
                lambda np, x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), bound=32 * EPS, bytes=8 << 24)
 
+    for dtype in SMALL:
+        yield narrowed(dtype, product_case(M, "product 256", *square(256), mm, plain))
+        yield narrowed(dtype, product_case(M, "product 1024", *square(1024), mm, plain))
+        yield narrowed(dtype, product_case(M, "a @ b.T 1024", *square(1024), mt, right))
+        yield narrowed(dtype, product_case(M, "gemv 4096", (4096, 4096), (4096,), "mk,k->m", plain))
+        yield narrowed(dtype, conv_case(M, "conv 3x3 64x56x56 b8", (8, 64, 56, 56), (64, 64, 3, 3), 1, 1))
+        yield narrowed(dtype, case(M, "softmax 4096x1024", [normal(4096, 1024)], lambda x: x.softmax(), lambda x: x.softmax(-1), lambda np, x: softmax64(np, x), bound=8 * SMALL[dtype], bytes=4 << 22))
+
     for m, k, n in ((1024, 256, 256), (64, 1024, 1024), (256, 128, 512), (256, 768, 3072), (32, 512, 512), (512, 64, 512), (128, 784, 10)):
         yield product_case(M, f"linear {m}x{k}x{n}", (m, k), (n, k), mt, right)
     yield product_case(M, "odd product 1000x999x1001", (1000, 999), (999, 1001), mm, plain)
@@ -206,16 +229,16 @@ def worker(kind):
             current, rng = ask["name"], np.random.default_rng(1)
             arrays = [make(rng) for make in c["inputs"]]
             if kind == "ours":
-                tensors = [Tensor(a).contiguous().realize() for a in arrays]
+                tensors = [(Tensor(a).cast(c["dtype"]) if "dtype" in c else Tensor(a)).contiguous().realize() for a in arrays]
                 jitted = TinyJit(lambda *t, f=c["ours"]: f(*t).realize())
                 call = lambda: jitted(*tensors)
                 for _ in range(3): result = call()
-                get = lambda: call().numpy()
+                get = lambda: (call().float() if "dtype" in c else call()).numpy()
             elif kind == "torch":
-                tensors = [torch.from_numpy(a) for a in arrays]
+                tensors = [torch.from_numpy(a).to(getattr(torch, c["dtype"])) if "dtype" in c else torch.from_numpy(a) for a in arrays]
                 tensors = [t.long() if t.dtype == torch.int32 else t for t in tensors]
                 call = lambda: c["torch"](*tensors)
-                get = lambda: call().numpy()
+                get = lambda: (call().float() if "dtype" in c else call()).numpy()
             else:
                 call = (lambda: c["numpy"](*arrays)) if c["numpy"] else None
                 get = call
@@ -264,11 +287,12 @@ def errorOf(np, c, path):
     """The largest error as a part of its bound; infinite where the shape differs."""
     rng = np.random.default_rng(1)
     arrays = [make(rng) for make in c["inputs"]]
-    wide = [a.astype("float64") for a in arrays]
+    wide = [(rounded(np, a, c["dtype"]) if "dtype" in c else a).astype("float64") for a in arrays]
     got, right = np.load(path), np.asarray(c["exact"](np, *wide))
     if got.shape != right.shape: return math.inf
     if not c["terms"] and c["bound"] == 0: return 0.0 if np.array_equal(got, right) else math.inf
     bound = c["terms"] * EPS * np.asarray(c["exact"](np, *[abs(a) for a in wide])) if c["terms"] else c["bound"] * np.maximum(1, abs(right))
+    if "dtype" in c: bound = bound + abs(right) * SMALL[c["dtype"]]
     return float((abs(got - right) / np.maximum(bound, 1e-300)).max())
 
 
@@ -279,7 +303,7 @@ def table(uopscope, python, rounds, words):
     theirs = Side([python], module) if module else None
     print(f"two threads, {rounds} rounds in turns, the fastest call; theirs: {module} {version}" if module else "nothing to compare with")
     print(f"{'':38}{'ours, ms':>10}{'theirs':>10}{'ratio':>8}{'rate':>16}{'error/bound':>13}")
-    ratios, wrong = {"table": {}, "more": {}}, []
+    ratios, wrong = {"table": {}, "more": {}, "small floats": {}}, []
     with tempfile.TemporaryDirectory() as folder:
         for c in cases():
             if words and not any(w in c["name"] for w in words): continue
