@@ -356,6 +356,39 @@ std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
   return total ? splitEvery(ceilDiv(total, chunks), dim) : split(Ints(static_cast<size_t>(chunks), 0), dim);
 }
 
+namespace {
+
+/// Windows that do not overlap: each axis is cut into steps, and of each step the window stays. So an element of a gradient comes
+/// from one window, not from a sum over those that might have held it. An empty tensor where windows overlap.
+Tensor windowsApart(const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& dilation,
+                    const Shape& out) {
+  const size_t n = kernel.size(), lead = x.shape().size() - n;
+  std::vector<std::optional<Sint>> inside(lead), windows(lead);
+  Shape steps(x.shape().begin(), x.shape().begin() + static_cast<long>(lead));
+  Bounds pads(lead, {0, 0});
+  bool isPadded = false;
+  Ints order(lead);
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t i = 0; i < n; ++i) {
+    const Sint& size = x.shape()[lead + i];
+    if (!size.isInt() || !out[i].isInt() || kernel[i] > stride[i] || (dilation[i] > 1 && kernel[i] > 1))
+      return {};
+    const int64_t all = out[i].i() * stride[i];
+    inside.emplace_back(std::min(all, size.i()));
+    pads.emplace_back(0, std::max<int64_t>(0, all - size.i())); // behind the last window
+    isPadded |= all > size.i();
+    steps.insert(steps.end(), {out[i], Sint(stride[i])});
+    windows.insert(windows.end(), {out[i], Sint(kernel[i])});
+  }
+  Tensor inOrder = x.shrinkTo(inside);
+  if (isPadded) inOrder = inOrder.pad(pads);
+  for (size_t part : {size_t{0}, size_t{1}})
+    for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + part));
+  return inOrder.reshape(steps).shrinkTo(windows).permute(order);
+}
+
+} // namespace
+
 Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation) const {
   OperationScope op("pool");
   size_t n = kernel.size();
@@ -385,6 +418,7 @@ Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation
     // A window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis.
     repeats.push_back(size == Sint(0) ? 1 : kernel[i] * factor + ceilDiv(kernel[i] * d[i], least));
   }
+  if (Tensor apart = windowsApart(*this, kernel, s, d, out)) return apart;
   std::vector<std::optional<Sint>> keep(lead);
   Shape front(shape().begin(), shape().begin() + static_cast<long>(lead));
   auto with = [&](auto add) {

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from tinygrad import Tensor, dtypes
+from tinygrad.uop.ops import Ops
 
 rng = np.random.default_rng(3)
 
@@ -108,6 +109,23 @@ def test_sums_by_index_of_each_picture():
   right = np.zeros_like(back)
   for row, values, places in zip(right, best.numpy().reshape(24, -1), where.numpy().reshape(24, -1)): row[places] = values
   np.testing.assert_array_equal(back, right)
+
+
+def test_gradient_of_windows_apart_is_elementwise():
+  """Each element of the input belongs to one window, or to none: no kernel of the gradient sums over windows."""
+  for size, k, s in ((12, 2, 2), (13, 2, 2), (14, 3, 3), (13, 2, 3), (12, 1, 2)):
+    n = (size - k) // s + 1
+    x, g, top, mean = normal(2, 3, size, size), normal(2, 3, n, n), np.zeros((2, 3, size, size)), np.zeros((2, 3, size, size))
+    for i in range(n):
+      for j in range(n):
+        at = (slice(None), slice(None), slice(i * s, i * s + k), slice(j * s, j * s + k))
+        top[at] = (x[at] == x[at].max((2, 3), keepdims=True)) * g[:, :, i:i + 1, j:j + 1]
+        mean[at] = g[:, :, i:i + 1, j:j + 1] / k ** 2
+    t = Tensor(x).realize()
+    for f, right in ((lambda: t.max_pool2d(k, s), top), (lambda: t.avg_pool2d(k, s), mean)):
+      gradient = lambda: f().gradient(t, gradient=Tensor(g).realize())[0]
+      assert not any(u.op is Ops.REDUCE for u in gradient().schedule()[-1].ast.toposort()), (size, k, s)
+      close(gradient(), right)
 
 
 if __name__ == "__main__": raise SystemExit(pytest.main([__file__, "-q", "-p", "no:cacheprovider"]))
