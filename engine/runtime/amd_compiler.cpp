@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/runtime/disassembler.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/listing_program.h"
 #include "engine/runtime/llvm_gpu.h"
 
 #include <fmt/format.h>
@@ -27,22 +28,6 @@ constexpr const char* kTriple = "amdgcn-amd-amdhsa";
 constexpr unsigned kCodeObjectVersion = 400;
 /// It finds which numbers and arguments a kernel does not read, so that none are loaded.
 constexpr const char* kLastPass = "amdgpu-attributor";
-
-class Listing : public Program {
-public:
-  explicit Listing(Binary binary) : binary_(std::move(binary)) {}
-  double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
-                std::span<const int64_t>, bool) override {
-    return -1;
-  }
-  std::string assembly() const override { return listing(binary_, nullptr); }
-  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
-    return listing(binary_, &lines);
-  }
-
-private:
-  Binary binary_;
-};
 
 /// A folder of ROCm, in which a program or a library may lie.
 std::string rocm(const char* part) {
@@ -187,7 +172,8 @@ std::string wantedArchitecture() {
 
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
-  return std::make_shared<Listing>(compile(kernel.name, source, architecture));
+  return std::make_shared<ListingProgram>(
+      [binary = compile(kernel.name, source, architecture)](auto* lines) { return listing(binary, lines); });
 }
 
 } // namespace uopscope::amd

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
+#include "engine/runtime/listing_program.h"
 #include "engine/runtime/llvm_gpu.h"
 #include "engine/runtime/python_packages.h"
 
@@ -263,23 +264,6 @@ private:
   bool inSection_ = false;
 };
 
-class Listing : public Program {
-public:
-  explicit Listing(Binary binary) : binary_(std::move(binary)) {}
-  double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
-                std::span<const int64_t>, bool) override {
-    return -1;
-  }
-  std::string assembly() const override { return sass(binary_, nullptr); }
-  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
-    return sass(binary_, &lines);
-  }
-  std::string ir() const override { return binary_.ptx; }
-
-private:
-  Binary binary_;
-};
-
 } // namespace
 
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
@@ -346,8 +330,11 @@ std::string wantedArchitecture() {
 
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
-  return std::make_shared<Listing>(usesLlvm() ? compileIr(kernel.name, source, architecture)
-                                              : compile(kernel.name, source, architecture));
+  Binary binary =
+      usesLlvm() ? compileIr(kernel.name, source, architecture) : compile(kernel.name, source, architecture);
+  std::string ptx = binary.ptx;
+  return std::make_shared<ListingProgram>(
+      [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, std::move(ptx));
 }
 
 } // namespace uopscope::cuda

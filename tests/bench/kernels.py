@@ -258,11 +258,12 @@ def worker(kind):
 # --- the table ---
 
 class Side:
-    def __init__(self, command, kind):
+    """A process that answers lines of JSON: `script` run as a worker of this kind by `command`."""
+    def __init__(self, command, kind, script=__file__):
         environment = dict(os.environ, CPU_COUNT=str(THREADS), OMP_NUM_THREADS=str(THREADS), OPENBLAS_NUM_THREADS=str(THREADS), MKL_NUM_THREADS=str(THREADS),
                            MALLOC_MMAP_THRESHOLD_=str(1 << 32), MALLOC_TRIM_THRESHOLD_=str(1 << 40))
         self.kind = kind
-        self.process = subprocess.Popen([*command, os.path.abspath(__file__), "--worker", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen([*command, os.path.abspath(script), "--worker", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def ask(self, **what):
         self.process.stdin.write(json.dumps(what) + "\n")

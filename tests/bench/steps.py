@@ -8,7 +8,10 @@ people run it, with its fused optimizers off. Both begin with equal weights: los
 """
 import json, os, statistics, subprocess, sys, time
 
-THREADS, ROUNDS, BURST = 2, 5, 0.3 # BURST: seconds of a turn
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kernels import THREADS, Side
+
+ROUNDS, BURST = 5, 0.3 # BURST: seconds of a turn
 
 
 class Ours:
@@ -158,24 +161,11 @@ def worker(kind):
         print(json.dumps(answer), flush=True)
 
 
-class Side:
-    def __init__(self, command, kind):
-        environment = dict(os.environ, CPU_COUNT=str(THREADS), OMP_NUM_THREADS=str(THREADS), MKL_NUM_THREADS=str(THREADS))
-        self.kind = kind
-        self.process = subprocess.Popen([*command, os.path.abspath(__file__), "--worker", kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    def ask(self, **what):
-        self.process.stdin.write(json.dumps(what) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line: sys.exit(f"{self.kind} stopped at {what}")
-        return json.loads(line)
-
-
 def table(uopscope, python, rounds, words):
     import math
     import numpy as np
     if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode: sys.exit(f"{python} has no PyTorch: KERNELS_PYTHON names one that has")
-    ours, theirs = Side([uopscope, "python"], "ours"), Side([python], "torch")
+    ours, theirs = Side([uopscope, "python"], "ours", __file__), Side([python], "torch", __file__)
     print(f"two threads, {rounds} rounds in turns, medians, milliseconds\n{'':38}{'ours':>9}{'PyTorch':>9}{'ratio':>7}{'first step':>12}{'loss':>9}{'PyTorch':>9}")
     ratios, wrong = [], []
     for name in cases(np):
@@ -189,7 +179,7 @@ def table(uopscope, python, rounds, words):
         ratios.append(b / a)
         print(f"{name:38}{a:9.2f}{b:9.2f}{b / a:7.2f}{mine['first'] * 1e3:12.0f}{mine['losses'][2]:9.4f}{other['losses'][2]:9.4f}", flush=True)
     if ratios: print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}, least {min(ratios):.2f}")
-    for side in (ours, theirs): side.process.stdin.close(), side.process.wait()
+    for side in (ours, theirs): side.close()
     if wrong: sys.exit(f"the losses differ: {wrong}")
 
 

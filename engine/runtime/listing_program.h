@@ -1,0 +1,34 @@
+// A kernel that was compiled to be read: its GPU, or the GPU's driver, is not here.
+//
+//   return std::make_shared<ListingProgram>([binary](auto* lines) { return listing(binary, lines); }, binary.ptx);
+//
+// Invariant: it never runs.
+#pragma once
+#include "engine/runtime/device.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uopscope {
+
+class ListingProgram : public Program {
+public:
+  /// Gives the machine code as text, and its lines where they are asked for (else null).
+  using Text = std::function<std::string(std::vector<AssemblyLine>*)>;
+  explicit ListingProgram(Text text, std::string ir = {}) : text_(std::move(text)), ir_(std::move(ir)) {}
+  double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
+                std::span<const int64_t>, bool) override {
+    return -1;
+  }
+  std::string assembly() const override { return text_(nullptr); }
+  std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override { return text_(&lines); }
+  std::string ir() const override { return ir_; }
+
+private:
+  Text text_;
+  std::string ir_;
+};
+
+} // namespace uopscope
