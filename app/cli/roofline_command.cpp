@@ -57,9 +57,9 @@ int showRoofline(const RooflineArguments& o) {
   for (const RooflineRow& r : rows)
     table.add({fmt::format("{}", r.scope), r.kernel, countText(r.launches),
                durationText(static_cast<int64_t>(r.seconds * 1e9)),
-               r.predicted > 0 ? durationText(static_cast<int64_t>(r.predicted * 1e9)) : "-",
-               r.predicted > 0 ? fmt::format("{:.0f}%", 100 * r.share) : "-",
-               r.predicted > 0 ? std::string(boundName(r.bound)) : "-", fmt::format("{:.2f}", r.intensity()),
+               r.roof > 0 ? durationText(static_cast<int64_t>(r.roof * 1e9)) : "-",
+               r.roof > 0 ? fmt::format("{:.0f}%", 100 * r.share) : "-",
+               r.roof > 0 ? std::string(boundName(r.bound)) : "-", fmt::format("{:.2f}", r.intensity()),
                fmt::format("{:.1f}", r.gflops()), fmt::format("{:.1f}", r.gbPerSecond())});
   table.print();
   return kFine;

@@ -40,7 +40,7 @@ TEST_CASE("roofline: the least time is that of arithmetic or of bytes, whichever
   CHECK(rows[0].launches == 2);
   CHECK(rows[0].seconds == doctest::Approx(0.020)); // the faster one
   CHECK(rows[0].total == doctest::Approx(0.060));
-  CHECK(rows[0].predicted == doctest::Approx(0.010));
+  CHECK(rows[0].roof == doctest::Approx(0.010));
   CHECK(rows[0].share == doctest::Approx(0.5));
   CHECK(rows[0].bound == RooflineBound::Compute);
   CHECK(rows[1].kernel == "copy");
@@ -49,11 +49,11 @@ TEST_CASE("roofline: the least time is that of arithmetic or of bytes, whichever
   for (const RooflineRow& r : rows) {
     if (r.kernel == "small") {
       CHECK(r.bound == RooflineBound::Cache);
-      CHECK(r.predicted == doctest::Approx(1e-6));
+      CHECK(r.roof == doctest::Approx(1e-6));
     }
-    if (r.device == "CUDA") CHECK(r.predicted == 0); // peaks of another device say nothing about it
+    if (r.device == "CUDA") CHECK(r.roof == 0); // peaks of another device say nothing about it
   }
-  CHECK(roofline(trace, {}).front().predicted == 0);
+  CHECK(roofline(trace, {}).front().roof == 0);
 }
 
 TEST_CASE("roofline: measured peaks are those of a processor") {

@@ -81,7 +81,7 @@ QVariant RooflineModel::data(const QModelIndex& index, int role) const {
   case DeviceRole: return QString::fromStdString(r.device);
   case LaunchesRole: return grouped(r.launches);
   case TimeRole: return time(r.seconds);
-  case RoofTimeRole: return r.predicted > 0 ? time(r.predicted) : QString();
+  case RoofTimeRole: return r.roof > 0 ? time(r.roof) : QString();
   case ShareRole: return r.share;
   case BoundRole:
     return r.bound == RooflineBound::Compute  ? tr("arithmetic")
@@ -112,7 +112,7 @@ QString RooflineModel::exportTo(const QString& path) const {
                           static_cast<qlonglong>(r.flops),
                           static_cast<qlonglong>(r.bytes),
                           r.seconds,
-                          r.predicted,
+                          r.roof,
                           r.share,
                           QString::fromStdString(std::string(boundName(r.bound)))};
   return writeTable(path,

@@ -1,0 +1,430 @@
+// Each rate has a loop that the processor can do nothing else in; the fastest of many short rounds counts, since other
+// programs only ever make a round longer. Empty assembly statements keep the compiler from computing less.
+#include "replay/experiment/rates.h"
+
+#include "engine/base/clock.h"
+#include "engine/runtime/thread_pool.h"
+#include "replay/experiment/measuring.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace uopscope {
+
+namespace {
+
+constexpr int kRounds = 15;
+
+int widestLanes() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return 16;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 8;
+#endif
+  return 4;
+}
+
+/// Nanoseconds of the fastest round.
+template <typename F>
+double fastestNs(F&& f, int rounds = kRounds) {
+  double least = 1e18;
+  for (int i = 0; i < rounds; ++i) {
+    const int64_t from = nowNs();
+    f();
+    least = std::min(least, static_cast<double>(nowNs() - from));
+  }
+  return least;
+}
+
+double cycleNs() {
+  constexpr int kSteps = 200'000;
+  return fastestNs([] {
+           int64_t x = 1;
+           for (int i = 0; i < kSteps; ++i) {
+#pragma GCC unroll 10
+             for (int k = 0; k < 10; ++k) asm volatile("" : "+r"(x += 1));
+           }
+         }) /
+         (10.0 * kSteps);
+}
+
+enum class Kind { MultiplyAdd, Add, Mixed, Divide, Shuffle, Load, Store };
+constexpr int kSteps = 20'000, kAtOnce = 12;
+constexpr size_t kFloats = kAtOnce * 16; ///< in the first cache
+alignas(64) float memory[kFloats];
+
+/// kAtOnce independent operations on vectors, `kSteps` times.
+template <size_t kLanes, Kind kind>
+[[gnu::always_inline]] inline float operations() {
+  using Vector = Lanes<kLanes>::Vector;
+  const volatile float factor = 0.999F, summand = 0.001F;
+  const Vector m = Vector{} + factor, c = Vector{} + summand;
+  typename Lanes<kLanes>::Integers order;
+  for (size_t l = 0; l < kLanes; ++l) order[l] = static_cast<int>(l ^ 1);
+  Vector a[kAtOnce]; // registers, once every loop over it is written out
+#pragma GCC unroll 12
+  for (auto& x : a) x = Vector{} + 1.0F;
+  for (int i = 0; i < kSteps; ++i) {
+    float* place = memory;
+    asm volatile("" : "+r"(place)); // the compiler does not know that it is the same each time
+#pragma GCC unroll 12
+    for (size_t k = 0; k < kAtOnce; ++k) {
+      Vector& x = a[k];
+      auto* at = reinterpret_cast<Vector*>(place + k * kLanes);
+      if constexpr (kind == Kind::MultiplyAdd) x = x * m + c;
+      if constexpr (kind == Kind::Add) x = x + c;
+      if constexpr (kind == Kind::Mixed) x = k % 2 ? x * m : x + c;
+      if constexpr (kind == Kind::Divide) x = m / x;
+      if constexpr (kind == Kind::Shuffle) x = __builtin_shuffle(x, order);
+      if constexpr (kind == Kind::Load) {
+        const Vector read = *at;
+        asm volatile("" ::"x"(read));
+      }
+      if constexpr (kind == Kind::Store) *at = x;
+      if constexpr (kind == Kind::Store)
+        asm volatile("" ::: "memory");
+      else if constexpr (kind != Kind::Load)
+        asm volatile("" : "+x"(x));
+    }
+  }
+  return a[0][0];
+}
+template <size_t kLanes>
+[[gnu::always_inline]] inline float operationsOf(Kind kind) {
+  switch (kind) {
+  case Kind::MultiplyAdd: return operations<kLanes, Kind::MultiplyAdd>();
+  case Kind::Add: return operations<kLanes, Kind::Add>();
+  case Kind::Mixed: return operations<kLanes, Kind::Mixed>();
+  case Kind::Divide: return operations<kLanes, Kind::Divide>();
+  case Kind::Shuffle: return operations<kLanes, Kind::Shuffle>();
+  case Kind::Load: return operations<kLanes, Kind::Load>();
+  case Kind::Store: break;
+  }
+  return operations<kLanes, Kind::Store>();
+}
+#if defined(__x86_64__)
+[[gnu::target("avx512f,avx512dq")]] float wideOperations(Kind kind) {
+  return operationsOf<16>(kind);
+}
+[[gnu::target("avx2,fma")]] float middleOperations(Kind kind) {
+  return operationsOf<8>(kind);
+}
+#endif
+/// Operations on vectors of this processor's width, a cycle.
+double rateOf(Kind kind, int lanes, double cycle) {
+  const double ns = fastestNs([&] {
+#if defined(__x86_64__)
+    if (lanes == 16) return wideOperations(kind);
+    if (lanes == 8) return middleOperations(kind);
+#endif
+    return operationsOf<4>(kind);
+  });
+  return static_cast<double>(kAtOnce) * kSteps * cycle / ns;
+}
+
+/// Nanoseconds of an addition that waits for the one before.
+double latencyNs() {
+  const volatile float summand = 0.001F;
+  const float c = summand;
+  return fastestNs([&] {
+           float x = 1;
+           for (int i = 0; i < kSteps; ++i) {
+             x = x + c;
+             asm volatile("" : "+x"(x));
+           }
+         }) /
+         kSteps;
+}
+/// The same through memory.
+double forwardingNs() {
+  volatile float x = 1;
+  return fastestNs([&] {
+           for (int i = 0; i < kSteps; ++i) x = x + 1.0F;
+         }) /
+         kSteps;
+}
+double instructionNs() {
+  return fastestNs([] {
+           int64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+           for (int i = 0; i < kSteps; ++i) {
+#pragma GCC unroll 2
+             for (int k = 0; k < 2; ++k)
+               asm volatile(""
+                            : "+r"(a += 1), "+r"(b += 1), "+r"(c += 1), "+r"(d += 1), "+r"(e += 1),
+                              "+r"(f += 1), "+r"(g += 1), "+r"(h += 1));
+           }
+         }) /
+         (16.0 * kSteps);
+}
+double scalarDivisionNs() {
+  const volatile float factor = 0.999F;
+  const float m = factor;
+  return fastestNs([&] {
+           float a[8];
+#pragma GCC unroll 8
+           for (float& x : a) x = 1;
+           for (int i = 0; i < kSteps; ++i) {
+#pragma GCC unroll 8
+             for (float& x : a) {
+               x = m / x;
+               asm volatile("" : "+x"(x));
+             }
+           }
+         }) /
+         (8.0 * kSteps);
+}
+/// Half of the branches of random bits go the other way than expected, none of those of equal bits.
+double mispredictedNs() {
+  constexpr size_t kBranches = 1 << 17;
+  std::vector<uint8_t> bits(kBranches);
+  auto run = [&] {
+    return fastestNs(
+        [&] {
+          int64_t sum = 0;
+          for (const uint8_t b : bits)
+            if (b) asm volatile("add $1, %0" : "+r"(sum));
+        },
+        5);
+  };
+  const double calm = run();
+  std::mt19937 random(1);
+  for (uint8_t& b : bits) b = random() >> 30 & 1;
+  return std::max(0.0, run() - calm) / (kBranches / 2.0);
+}
+
+/// Bytes a cycle of one thread that reads memory of this size in order, all threads at once.
+double readBytes(int threads, size_t bytes, double cycle) {
+  std::vector<std::vector<float>> data(static_cast<size_t>(threads), std::vector<float>(bytes / 4, 1.0F));
+  const int times = static_cast<int>(std::max<size_t>(1, (size_t{16} << 20) / bytes));
+  volatile float sink = 0; // nothing that is computed may be left out
+  const double gb = best(threads, [&](int t) {
+    const auto& mine = data[static_cast<size_t>(t)];
+    float sum = 0;
+    for (int i = 0; i < times; ++i) sum += reads(mine.data(), mine.size());
+    if (t == 0) sink = sum;
+    return static_cast<double>(bytes) * times;
+  });
+  return gb * cycle / threads;
+}
+template <size_t kLanes>
+[[gnu::always_inline]] inline void writesOf(float* data, size_t count, float value) {
+  using Vector = Lanes<kLanes>::Vector;
+  const Vector v = Vector{} + value;
+  for (size_t i = 0; i + kLanes <= count; i += kLanes) {
+    std::memcpy(data + i, &v, sizeof v);
+    asm volatile("" ::: "memory");
+  }
+}
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] void wideWrites(float* data, size_t count, float value) {
+  writesOf<16>(data, count, value);
+}
+[[gnu::target("avx2")]] void middleWrites(float* data, size_t count, float value) {
+  writesOf<8>(data, count, value);
+}
+#endif
+void writes(float* data, size_t count, float value) {
+#if defined(__x86_64__)
+  if (widestLanes() == 16) return wideWrites(data, count, value);
+  if (widestLanes() == 8) return middleWrites(data, count, value);
+#endif
+  writesOf<4>(data, count, value);
+}
+/// Bytes a cycle of one thread that stores in order, all threads at once.
+double writtenBytes(int threads, size_t bytes, double cycle) {
+  std::vector<std::vector<float>> data(static_cast<size_t>(threads), std::vector<float>(bytes / 4, 1.0F));
+  const int times = static_cast<int>(std::max<size_t>(1, (size_t{16} << 20) / bytes));
+  const double gb = best(threads, [&](int t) {
+    auto& mine = data[static_cast<size_t>(t)];
+    for (int i = 0; i < times; ++i) {
+      writes(mine.data(), mine.size(), static_cast<float>(i));
+    }
+    return static_cast<double>(bytes) * times;
+  });
+  return gb * cycle / threads;
+}
+/// Cycles of a read that is a page and some lines away from the one before; reads do not wait for each other.
+double scatteredCycles(size_t bytes, double cycle) {
+  constexpr size_t kApart = (4096 + 192) / 4;
+  std::vector<float> data(bytes / 4, 1.0F);
+  constexpr size_t kReads = 200'000;
+  volatile float sink = 0;
+  const double ns = fastestNs(
+      [&] {
+        float sum = 0;
+        for (size_t i = 0, at = 0; i < kReads; ++i) {
+          sum += data[at];
+          at += kApart;
+          if (at >= data.size()) at -= data.size();
+        }
+        sink = sum;
+      },
+      5);
+  return ns / kReads / cycle;
+}
+
+/// Nanoseconds of a read whose address the read before it gives, in random order.
+double chasedNs(size_t bytes) {
+  constexpr size_t kLine = 64 / sizeof(size_t);
+  std::vector<size_t> order(bytes / 64), next(bytes / sizeof(size_t));
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::shuffle(order, std::mt19937(1));
+  for (size_t i = 0; i < order.size(); ++i) next[order[i] * kLine] = order[(i + 1) % order.size()] * kLine;
+  constexpr size_t kReads = 50'000;
+  volatile size_t sink = 0;
+  return fastestNs(
+             [&] {
+               size_t at = sink;
+               for (size_t i = 0; i < kReads; ++i) at = next[at];
+               sink = at;
+             },
+             5) /
+         kReads;
+}
+
+MemoryRates levelRates(int threads, int64_t capacity, size_t bytes, double cycle) {
+  return {.bytes = capacity,
+          .read = readBytes(1, bytes, cycle),
+          .shared = readBytes(threads, bytes / (capacity ? 1 : static_cast<size_t>(threads)), cycle),
+          .write = writtenBytes(threads, bytes / (capacity ? 1 : static_cast<size_t>(threads)), cycle),
+          .latencyNs = chasedNs(std::min(bytes, size_t{64} << 20)),
+          .scattered = scatteredCycles(bytes, cycle)};
+}
+
+/// Calls f with the name and a reference of each rate.
+template <typename F>
+void eachRate(MachineRates& r, F&& f) {
+  f("cycle_ns", r.cycleNs), f("register_lanes", r.registerLanes), f("cores", r.cores);
+  f("multiply_adds", r.multiplyAdds), f("additions", r.additions), f("mixed", r.mixed);
+  f("division", r.division), f("scalar_division", r.scalarDivision), f("shuffles", r.shuffles);
+  f("instructions", r.instructions), f("loads", r.loads), f("stores", r.stores);
+  f("latency", r.latency), f("forwarding", r.forwarding), f("mispredicted", r.mispredicted);
+  const std::pair<const char*, MemoryRates*> levels[] = {
+      {"first", &r.first}, {"second", &r.second}, {"last", &r.last}, {"memory", &r.memory}};
+  for (const auto& [name, m] : levels) {
+    const std::string of = name;
+    f(of + "_bytes", m->bytes), f(of + "_read", m->read), f(of + "_shared", m->shared);
+    f(of + "_write", m->write), f(of + "_latency_ns", m->latencyNs), f(of + "_scattered", m->scattered);
+  }
+  f("launch_ns", r.launchNs), f("threads_ns", r.threadsNs), f("wake_ns", r.wakeNs),
+      f("new_byte_ns", r.newByteNs);
+  f("new_large_byte_ns", r.newLargeByteNs);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<long>(values.size() / 2));
+  return values[values.size() / 2];
+}
+/// Nanoseconds of a job that does nothing, timed as a kernel is.
+double jobNs(ThreadPool& pool, int count, int times, bool asleep) {
+  std::vector<double> ns;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < times; ++i) {
+    if (asleep) std::this_thread::sleep_for(std::chrono::microseconds(300));
+    const int64_t from = nowNs();
+    pool.run(count, [&](int) { done.fetch_add(1, std::memory_order_relaxed); });
+    ns.push_back(static_cast<double>(nowNs() - from));
+  }
+  return median(std::move(ns));
+}
+/// Nanoseconds a byte of the first stores into memory that kernels get, in blocks of this size.
+double newByteNs(size_t bytes) {
+  constexpr size_t kPage = 4096, kLargeBlock = size_t{2} << 20;
+  double least = 1e18;
+  for (int i = 0; i < 4; ++i) {
+    void* memory = mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) break;
+    const auto address = reinterpret_cast<uintptr_t>(memory);
+    auto* at = reinterpret_cast<volatile char*>((address + bytes - 1) / bytes * bytes);
+    if (bytes >= kLargeBlock)
+      madvise(const_cast<char*>(at), bytes, MADV_HUGEPAGE); // as runtime/allocator.cpp does
+    const int64_t from = nowNs();
+    for (size_t page = 0; page < bytes; page += kPage) at[page] = 1;
+    least = std::min(least, static_cast<double>(nowNs() - from));
+    munmap(memory, 2 * bytes);
+  }
+  return least / static_cast<double>(bytes);
+}
+
+} // namespace
+
+nlohmann::json ratesJson(const MachineRates& rates) {
+  nlohmann::json out = nlohmann::json::object();
+  MachineRates r = rates;
+  eachRate(r, [&](const std::string& name, auto& value) { out[name] = value; });
+  return out;
+}
+
+MachineRates ratesFrom(const nlohmann::json& kept) {
+  MachineRates r;
+  if (!kept.is_object()) return r;
+  bool all = true;
+  eachRate(r, [&](const std::string& name, auto& value) {
+    const auto at = kept.find(name);
+    all &= at != kept.end() && at->is_number();
+    if (all) value = at->get<std::remove_reference_t<decltype(value)>>();
+  });
+  return all ? r : MachineRates{};
+}
+
+namespace {
+/// Of the cache of data at a level; `otherwise` where the system does not tell.
+int64_t cacheBytes(int level, int64_t otherwise) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    std::string kind, size;
+    int found = 0;
+    std::ifstream(folder + "level") >> found;
+    std::ifstream(folder + "type") >> kind;
+    std::ifstream(folder + "size") >> size; // "48K"
+    if (found != level || kind == "Instruction" || size.empty()) continue;
+    const int64_t unit = size.back() == 'K' ? 1 << 10 : size.back() == 'M' ? 1 << 20 : 1;
+    if (const int64_t n = std::atoll(size.c_str()) * unit; n > 0) return n;
+  }
+  return otherwise;
+}
+} // namespace
+
+MachineRates measureRates(int threads) {
+  MachineRates r;
+  r.cycleNs = cycleNs();
+  r.registerLanes = widestLanes();
+  r.cores = threads;
+  const double cycle = r.cycleNs;
+  auto rate = [&](Kind kind) { return rateOf(kind, r.registerLanes, cycle); };
+  r.multiplyAdds = rate(Kind::MultiplyAdd), r.additions = rate(Kind::Add), r.mixed = rate(Kind::Mixed);
+  r.division = 1 / rate(Kind::Divide), r.shuffles = rate(Kind::Shuffle);
+  r.loads = rate(Kind::Load), r.stores = rate(Kind::Store);
+  r.scalarDivision = scalarDivisionNs() / cycle;
+  r.instructions = cycle / instructionNs();
+  r.latency = latencyNs() / cycle;
+  r.forwarding = forwardingNs() / cycle - r.latency;
+  r.mispredicted = mispredictedNs() / cycle;
+  const int64_t first = cacheBytes(1, 32 << 10), second = cacheBytes(2, 256 << 10),
+                last = cacheBytes(3, 2 * second);
+  r.first.bytes = first;
+  r.second = levelRates(threads, second, static_cast<size_t>(second) / 2, cycle);
+  r.last = levelRates(threads, last, static_cast<size_t>(std::min<int64_t>(last / (2 * threads), 4 * second)),
+                      cycle);
+  r.memory = levelRates(threads, 0, size_t{128} << 20, cycle);
+  // What a guest of a shared machine gets of the last cache, the system does not tell.
+  for (; r.last.bytes > 4 * second; r.last.bytes /= 2)
+    if (readBytes(1, static_cast<size_t>(r.last.bytes), cycle) > (r.last.read + r.memory.read) / 2) break;
+  ThreadPool pool(threads);
+  r.launchNs = jobNs(pool, 1, 2000, false);
+  r.threadsNs = threads > 1 ? jobNs(pool, threads, 2000, false) : r.launchNs;
+  r.wakeNs = threads > 1 ? jobNs(pool, threads, 40, true) : r.launchNs;
+  r.newByteNs = newByteNs(size_t{1} << 20);
+  r.newLargeByteNs = newByteNs(size_t{4} << 20);
+  return r;
+}
+
+} // namespace uopscope
