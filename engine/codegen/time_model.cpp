@@ -19,13 +19,18 @@ constexpr double kForeseen = 32;  ///< turns of a loop whose end a processor for
 /// Part of the lanes that LLVM makes of the turns of a loop: what is left over is done singly.
 constexpr double kLaneGain = 0.5;
 constexpr double kFewTurns = 4; ///< a shorter loop is written out
-/// A kernel's code comes from the last cache; from memory; and runs for the first time.
-constexpr double kCodeNs = 30, kFarCodeNs = 100, kNewCodeNs = 400;
+/// A kernel that ran long ago (its code lies in the last cache, in memory), that runs for the first time just after it was
+/// compiled, and after others were.
+constexpr double kCodeNs = 30, kFarCodeNs = 200, kFreshCodeNs = 120, kNewCodeNs = 400;
+constexpr double kCodeBytes = 6; ///< of an instruction of the program, in machine code
+constexpr double kWindow = 448;  ///< instructions that a processor looks ahead
 
 struct Block {
   Work work;
   bool innermost = true;
   double chain = 0; ///< cycles until the next turn may begin
+  double path = 0;  ///< cycles from the first to the last instruction of a turn
+  size_t count = 0; ///< instructions
 };
 
 UOp indexOf(UOp access) {
@@ -45,8 +50,8 @@ double together(std::initializer_list<double> parts) {
 
 class Walk {
 public:
-  Walk(std::span<const UOp> program, const MachineRates& rates)
-      : rates_(rates), work_(program, rates.registerLanes), blocks_(1) {
+  Walk(std::span<const UOp> program, const MachineRates& rates, double share)
+      : rates_(rates), share_(share), work_(program, rates.registerLanes), blocks_(1) {
     for (UOp u : program) visit(u);
     traffic_.finish();
     std::ranges::sort(globals_, {}, [](UOp g) { return g.arg().i(); });
@@ -64,7 +69,7 @@ private:
       threads_ = static_cast<int>(u.arg().as<VarArg>().vmax + 1);
     if (u.is(Op::DEFINE_GLOBAL)) globals_.push_back(u);
     if (u.is(Op::RANGE)) {
-      traffic_.open(u, static_cast<double>(std::max<int64_t>(1, u.src(0).vmax())));
+      traffic_.open(u, turnsOf(u.src(0)));
       ranges_.push_back(u);
       blocks_[static_cast<size_t>(traffic_.parent(traffic_.current()))].innermost = false;
       blocks_.emplace_back();
@@ -80,6 +85,7 @@ private:
     }
     const auto block = static_cast<size_t>(traffic_.current());
     blocks_[block].work += work_.of(u);
+    ++blocks_[block].count;
     if (u.is(Op::LOAD) || u.is(Op::STORE)) {
       const UOp index = indexOf(u);
       if (index.is(Op::INDEX) && !index.bufferOf().is(Op::DEFINE_REG)) traffic_.add(u);
@@ -87,10 +93,15 @@ private:
     follow(u, block);
   }
 
+  double turnsOf(UOp extent) const {
+    const auto most = static_cast<double>(std::max<int64_t>(1, extent.vmax()));
+    return extent.isConst() ? most : std::max(1.0, std::round(most * share_));
+  }
   /// Chains of operations: a turn of a loop reads what the turn before it stored at an address that does not depend on the
   /// loop. The length grows from that load to the store.
   void follow(UOp u, size_t block) {
-    if (ranges_.empty()) return straight(u);
+    straight(u, block);
+    if (ranges_.empty()) return;
     auto& started = started_.back();
     if (u.is(Op::LOAD)) {
       const UOp index = indexOf(u);
@@ -123,16 +134,16 @@ private:
     if (longest >= 0) depth_[u] = {block, longest + InstructionWork::latency(u) * rates_.latency};
   }
 
-  /// Outside of loops everything runs once, and waits for all that it is computed from.
-  void straight(UOp u) {
+  /// A turn takes as long as what waits for each other in it, unless the processor looks ahead to the next one.
+  void straight(UOp u, size_t block) {
     double longest = 0;
     for (UOp s : u.src())
-      if (const auto d = depth_.find(s); d != depth_.end() && d->second.first == 0)
+      if (const auto d = ready_.find(s); d != ready_.end() && d->second.first == block)
         longest = std::max(longest, d->second.second);
-    const double cycles = longest + (u.is(Op::LOAD) && !work_.inRegisters(u) ? rates_.forwarding : 0) +
+    const double cycles = longest + (u.is(Op::LOAD) && !work_.inRegisters(u) ? rates_.forwarding / 2 : 0) +
                           InstructionWork::latency(u) * rates_.latency;
-    depth_[u] = {0, cycles};
-    blocks_[0].chain = std::max(blocks_[0].chain, cycles);
+    ready_[u] = {block, cycles};
+    blocks_[block].path = std::max(blocks_[block].path, cycles);
   }
 
   struct Place {
@@ -145,11 +156,13 @@ private:
     std::map<std::pair<UOp, UOp>, double, Place> stored;
   };
   const MachineRates& rates_;
+  double share_;
   InstructionWork work_;
   AccessTraffic traffic_;
   std::vector<Block> blocks_;
   std::vector<UOp> ranges_, globals_;
   std::vector<Started> started_;
+  UOpMap<std::pair<size_t, double>> ready_; ///< its loop, cycles since the turn began
   UOpMap<std::pair<size_t, double>> depth_; ///< of a value on a chain: its loop, cycles since the load
   int threads_ = 1;
   bool understood_ = true;
@@ -193,14 +206,16 @@ public:
     const double trips = block ? t.trips(static_cast<int>(block)) : 1;
     // LLVM computes the turns of a loop of single values in lanes, unless each waits for the one before.
     const bool lanes = block && b.innermost && !b.work.vector && b.chain == 0 && trips >= kFewTurns;
-    const Work work =
-        lanes ? b.work.inLanes(std::min<double>(trips, rates_.registerLanes) * kLaneGain) : b.work;
+    const double gain = lanes ? std::min<double>(trips, rates_.registerLanes) * kLaneGain : 1;
+    const Work work = lanes ? b.work.inLanes(gain) : b.work;
     Prices p;
     p.arithmetic = times * arithmeticOf(work, rates_);
     if (block && trips > kForeseen) p.arithmetic += times / trips * kLeftLoop * rates_.mispredicted;
     p.firstCache = times * std::max((work.loads + (lanes ? 0 : misaligned(block))) / rates_.loads,
                                     work.stores / rates_.stores);
-    p.latency = times * b.chain;
+    const double ahead =
+        block ? std::max(1.0, kWindow / static_cast<double>(std::max<size_t>(1, b.count))) : 1;
+    p.latency = times * std::max(b.chain, b.innermost ? b.path / ahead / gain : 0);
     for (const AccessGroup& g : t.groups()) {
       if (g.block != static_cast<int>(block)) continue;
       caches(g, p);
@@ -244,12 +259,14 @@ double firstValueNs(double since, const MachineRates& r) {
   return since <= static_cast<double>(r.last.bytes) ? r.last.latencyNs : r.memory.latencyNs;
 }
 
-double launchNs(const Walk& walk, const MachineRates& r, const LaunchState& state) {
+double launchNs(const Walk& walk, size_t instructions, const MachineRates& r, const LaunchState& state) {
   const double start = walk.threads() == 1 ? r.launchNs : state.asleep ? r.wakeNs : r.threadsNs;
-  const double code = state.newCode                                            ? kNewCodeNs
-                      : state.sinceCode <= static_cast<double>(r.second.bytes) ? 0
-                      : state.sinceCode <= static_cast<double>(r.last.bytes)   ? kCodeNs
-                                                                               : kFarCodeNs;
+  const double lines = static_cast<double>(instructions) * kCodeBytes / kLineBytes;
+  const double code = state.newCode ? kNewCodeNs + lines * r.last.latencyNs
+                      : state.first ? kFreshCodeNs + lines * r.second.latencyNs
+                      : state.sinceCode > static_cast<double>(r.last.bytes)   ? kFarCodeNs
+                      : state.sinceCode > static_cast<double>(r.second.bytes) ? kCodeNs
+                                                                              : 0;
   double since = 0;
   for (const AccessGroup& g : walk.traffic().groups())
     if (!g.isStore) since = std::max(since, sinceOf(walk, state, g.buffer));
@@ -278,7 +295,7 @@ TimePart PredictedTime::bound() const {
 PredictedTime predictTime(std::span<const UOp> program, const MachineRates& rates, const LaunchState& state) {
   PredictedTime out;
   if (!rates.known() || program.empty()) return out;
-  const Walk walk(program, rates);
+  const Walk walk(program, rates, state.share);
   if (!walk.understood()) return out;
   out.threads = walk.threads();
   const double second = rates.cycleNs * 1e-9;
@@ -293,7 +310,7 @@ PredictedTime predictTime(std::span<const UOp> program, const MachineRates& rate
   }
   // More threads than cores take turns.
   const double turns = std::ceil(static_cast<double>(walk.threads()) / rates.cores);
-  const double launch = launchNs(walk, rates, state);
+  const double launch = launchNs(walk, program.size(), rates, state);
   out.parts = {sum.arithmetic * second * turns, sum.firstCache * second * turns, sum.caches * second * turns,
                sum.memory * second * turns,     sum.latency * second * turns,    launch * 1e-9};
   out.seconds = cycles * second * turns + launch * 1e-9;

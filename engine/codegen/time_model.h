@@ -39,7 +39,9 @@ struct LaunchState {
   /// are memory; a buffer that is not listed was used just before.
   std::vector<double> since;
   double sinceCode = 0;     ///< the same since the kernel itself ran
+  bool first = false;       ///< it never ran
   bool newCode = false;     ///< it never ran, and others were compiled after it
+  double share = 1;         ///< of the most turns of loops whose number is a variable
   bool asleep = false;      ///< no kernel ran just before, so the threads have to be woken
   double newBytes = 0;      ///< of memory that nobody has written to yet
   double newLargeBytes = 0; ///< the same, in blocks of 2 MB or more

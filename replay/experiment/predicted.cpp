@@ -2,6 +2,7 @@
 #include "replay/experiment/predicted.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/estimates.h"
 #include "replay/read/materialize.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 namespace uopscope {
 
-PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& rates,
-                            const LaunchState& state) {
+PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& rates, LaunchState state,
+                            int64_t flops) {
   if (kernel == 0 || !rates.known()) return {};
   try {
     Pool pool;
@@ -18,6 +19,8 @@ PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& ra
     Materializer again(trace.nodes().reader(), pool);
     std::vector<UOp> program;
     for (const NodeId node : trace.program(kernel)) program.push_back(again(node));
+    if (const Sint most = estimate(program).ops; flops >= 0 && !most.isInt() && most.vmax() > 0)
+      state.share = static_cast<double>(flops) / static_cast<double>(most.vmax());
     return predictTime(program, rates, state);
   } catch (const Error&) {
     return {}; // a program that no engine makes
@@ -71,7 +74,7 @@ LaunchState CacheHistory::before(const LaunchInfo& launch) {
   if (const auto ran = lastRun_.find(kernel); ran != lastRun_.end())
     out.sinceCode = passed_ - ran->second;
   else if (const auto made = madeNs_.find(launch.compiled); made != madeNs_.end())
-    out.newCode = launch.beginNs - made->second > kJustMadeNs;
+    out.first = true, out.newCode = launch.beginNs - made->second > kJustMadeNs;
   double used = 0;
   for (const int64_t id : launch.buffers) {
     const auto found = buffers_.find(id);

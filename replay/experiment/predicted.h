@@ -12,8 +12,9 @@
 
 namespace uopscope {
 
-PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& rates,
-                            const LaunchState& state = {});
+/// `flops`: of the launch, which tells the values of variables; below 0: those that give most work.
+PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& rates, LaunchState state = {},
+                            int64_t flops = -1);
 
 /// Follows the launches of a trace, each once and in order, and says what the caches had seen before each of them.
 class CacheHistory {
