@@ -62,6 +62,13 @@ PredictionErrors predictionErrors(const std::vector<RooflineRow>& rows) {
   return predictionErrors(std::move(ratios));
 }
 
+nlohmann::ordered_json errorsJson(const PredictionErrors& e) {
+  return {{"kernels", e.kernels},
+          {"median_error", e.median},
+          {"error_of_nine_in_ten", e.mostOfTen},
+          {"within_30_percent", e.within30}};
+}
+
 nlohmann::ordered_json partsJson(const PredictedTime& predicted) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();
   for (size_t i = 0; i < kTimeParts; ++i)
@@ -99,11 +106,7 @@ nlohmann::ordered_json rooflineJson(const std::vector<RooflineRow>& rows, const 
                               {"since_code", r.state.newCode ? -1 : r.state.sinceCode},
                               {"new_bytes", r.state.newBytes + r.state.newLargeBytes},
                               {"parts", partsJson(r.predicted)}});
-  const PredictionErrors e = predictionErrors(rows);
-  out["prediction"] = {{"kernels", e.kernels},
-                       {"median_error", e.median},
-                       {"error_of_nine_in_ten", e.mostOfTen},
-                       {"within_30_percent", e.within30}};
+  out["prediction"] = errorsJson(predictionErrors(rows));
   return out;
 }
 

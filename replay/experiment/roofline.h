@@ -42,6 +42,7 @@ PredictionErrors predictionErrors(const std::vector<RooflineRow>& rows);
 /// Whether the trace was recorded on the machine of the peaks.
 bool isSameMachine(const Trace& trace, const Peaks& peaks);
 std::string_view boundName(RooflineBound bound); ///< "compute", "memory", "cache", ""
+nlohmann::ordered_json errorsJson(const PredictionErrors& errors);
 /// A prediction's parts, in seconds: {"arithmetic": 1e-6, ...}.
 nlohmann::ordered_json partsJson(const PredictedTime& predicted);
 nlohmann::ordered_json rooflineJson(const std::vector<RooflineRow>& rows, const Peaks& peaks);
