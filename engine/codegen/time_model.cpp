@@ -13,17 +13,18 @@ namespace uopscope {
 
 namespace {
 
-constexpr double kOverlap = 3;    ///< 1: parts are added up; infinite: the longest one counts alone
+constexpr double kOverlap = 4;    ///< 1: parts are added up; infinite: the longest one counts alone
 constexpr double kLeftLoop = 0.5; ///< of a misprediction, each time that a long loop is left
 constexpr double kForeseen = 32;  ///< turns of a loop whose end a processor foresees
 /// Part of the lanes that LLVM makes of the turns of a loop: what is left over is done singly.
 constexpr double kLaneGain = 0.5;
 constexpr double kFewTurns = 4; ///< a shorter loop is written out
-/// A kernel that ran long ago (its code lies in the last cache, in memory), that runs for the first time just after it was
-/// compiled, and after others were.
-constexpr double kCodeNs = 30, kFarCodeNs = 200, kFreshCodeNs = 120, kNewCodeNs = 400;
-constexpr double kCodeBytes = 6; ///< of an instruction of the program, in machine code
-constexpr double kWindow = 448;  ///< instructions that a processor looks ahead
+/// A kernel that runs for the first time just after it was compiled; after others were; that ran long ago. The fastest of many
+/// launches finds its code nearer, but in memory at best.
+constexpr double kFreshCodeNs = 120, kNewCodeNs = 550, kOldCodeNs = 600, kFarCodeNs = 100;
+constexpr int64_t kMostChosen = 16; ///< more launches find nothing faster
+constexpr double kCodeBytes = 6;    ///< of an instruction of the program, in machine code
+constexpr double kWindow = 448;     ///< instructions that a processor looks ahead
 
 struct Block {
   Work work;
@@ -215,7 +216,7 @@ public:
                                     work.stores / rates_.stores);
     const double ahead =
         block ? std::max(1.0, kWindow / static_cast<double>(std::max<size_t>(1, b.count))) : 1;
-    p.latency = times * std::max(b.chain, b.innermost ? b.path / ahead / gain : 0);
+    p.latency = times * std::max(b.chain, b.path / ahead / gain);
     for (const AccessGroup& g : t.groups()) {
       if (g.block != static_cast<int>(block)) continue;
       caches(g, p);
@@ -236,17 +237,18 @@ private:
   void caches(const AccessGroup& g, Prices& p) const {
     const AccessTraffic& t = walk_.traffic();
     const double threads = std::min(walk_.threads(), rates_.cores), run = t.runBytes(g);
-    auto rate = [&](const MemoryRates& m) {
-      const double reads = threads > 1 ? m.shared : m.read;
-      return g.isStore ? m.write : reads;
+    // What is stored goes further out only once it no longer fits.
+    auto rate = [&](const MemoryRates& m, const MemoryRates& into) {
+      const bool stays = t.footprint(0) <= static_cast<double>(into.bytes);
+      return g.isStore && !stays ? m.write : threads > 1 ? m.shared : m.read;
     };
     const double since = sinceOf(walk_, state_, g.buffer),
                  second = t.linesFrom(g, static_cast<double>(rates_.first.bytes), since),
                  last = t.linesFrom(g, static_cast<double>(rates_.second.bytes), since),
                  memory = t.linesFrom(g, static_cast<double>(rates_.last.bytes) / threads, since);
-    p.caches += cyclesOf(second - last, run, rate(rates_.second), rates_.second.scattered) +
-                cyclesOf(last - memory, run, rate(rates_.last), rates_.last.scattered);
-    p.memory += cyclesOf(memory, run, rate(rates_.memory), rates_.memory.scattered);
+    p.caches += cyclesOf(second - last, run, rate(rates_.second, rates_.first), rates_.second.scattered) +
+                cyclesOf(last - memory, run, rate(rates_.last, rates_.second), rates_.last.scattered);
+    p.memory += cyclesOf(memory, run, rate(rates_.memory, rates_.last), rates_.memory.scattered);
   }
   const Walk& walk_;
   const MachineRates& rates_;
@@ -262,11 +264,14 @@ double firstValueNs(double since, const MachineRates& r) {
 double launchNs(const Walk& walk, size_t instructions, const MachineRates& r, const LaunchState& state) {
   const double start = walk.threads() == 1 ? r.launchNs : state.asleep ? r.wakeNs : r.threadsNs;
   const double lines = static_cast<double>(instructions) * kCodeBytes / kLineBytes;
-  const double code = state.newCode ? kNewCodeNs + lines * r.last.latencyNs
-                      : state.first ? kFreshCodeNs + lines * r.second.latencyNs
-                      : state.sinceCode > static_cast<double>(r.last.bytes)   ? kFarCodeNs
-                      : state.sinceCode > static_cast<double>(r.second.bytes) ? kCodeNs
-                                                                              : 0;
+  double code = 0;
+  if (state.newCode)
+    code = kNewCodeNs + lines * r.last.latencyNs;
+  else if (state.first)
+    code = kFreshCodeNs + lines * r.second.latencyNs;
+  else if (state.sinceCode > static_cast<double>(r.second.bytes))
+    code = std::max(kOldCodeNs / static_cast<double>(std::clamp<int64_t>(state.fastestOf, 1, kMostChosen)),
+                    state.sinceCode > static_cast<double>(r.last.bytes) ? kFarCodeNs : 0);
   double since = 0;
   for (const AccessGroup& g : walk.traffic().groups())
     if (!g.isStore) since = std::max(since, sinceOf(walk, state, g.buffer));

@@ -38,12 +38,13 @@ struct LaunchState {
   /// Bytes that passed through the caches since each buffer was used, by the number of the kernel's parameter among those that
   /// are memory; a buffer that is not listed was used just before.
   std::vector<double> since;
-  double sinceCode = 0;     ///< the same since the kernel itself ran
-  bool first = false;       ///< it never ran
-  bool newCode = false;     ///< it never ran, and others were compiled after it
-  double share = 1;         ///< of the most turns of loops whose number is a variable
-  bool asleep = false;      ///< no kernel ran just before, so the threads have to be woken
-  double newBytes = 0;      ///< of memory that nobody has written to yet
+  double sinceCode = 0;  ///< the same since the kernel itself ran
+  int64_t fastestOf = 1; ///< launches of which this one was the fastest: it found its code nearer than most
+  bool first = false;    ///< it never ran
+  bool newCode = false;  ///< it never ran, and others were compiled after it
+  double share = 1;      ///< of the most turns of loops whose number is a variable
+  bool asleep = false;   ///< no kernel ran just before, so the threads have to be woken
+  double newBytes = 0;   ///< of memory that nobody has written to yet
   double newLargeBytes = 0; ///< the same, in blocks of 2 MB or more
 };
 

@@ -29,7 +29,7 @@ PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& ra
 
 namespace {
 constexpr double kBetween = 2,
-                 kInterpreter = 1 << 20; ///< bytes a nanosecond that pass through the caches while no kernel
+                 kInterpreter = 400e3; ///< bytes a nanosecond that pass through the caches while no kernel
                                          ///< runs, up to what the interpreter uses again and again
 constexpr double kCompiling = 0.02;      ///< bytes a nanosecond beyond that
 constexpr int64_t kAwakeNs =

@@ -23,6 +23,7 @@ std::vector<RooflineRow> roofline(Trace& trace, const Peaks& peaks, const std::s
   std::vector<RooflineRow> out;
   for (auto& [key, r] : rows) {
     const bool here = r.device.substr(0, r.device.find(':')) == device;
+    r.state.fastestOf = r.launches;
     if (here) r.predicted = predictedTime(trace, r.scope, peaks.rates, r.state, r.flops);
     if (peaks.known() && here && (r.flops > 0 || r.bytes > 0)) {
       const bool cached = peaks.cacheGbPerSecond > 0 && r.bytes <= peaks.cacheBytes;
