@@ -43,21 +43,33 @@ private:
   UOpMap<int64_t> values_;
 };
 
+/// Programs come from traces too, and a trace may claim anything: numbers stay where no product overflows.
+int64_t bounded(int64_t v) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::clamp(v, -kMost, kMost);
+}
+
 int64_t addressAt(UOp base, UOp range, int64_t iteration, const std::vector<UOp>& others) {
   IndexValue value;
   for (UOp r : others) value.at(r, 0);
   value.at(range, iteration);
-  return value(base);
+  return bounded(value(base));
 }
 
 /// The part of an index that a constant is added to, and the constant.
 std::pair<UOp, int64_t> split(UOp index) {
   if (index.is(Op::ADD) && index.src(1).isConst() && index.src(1).arg().isNumber())
-    return {index.src(0), index.src(1).constValue().i};
+    return {index.src(0), bounded(index.src(1).constValue().i)};
   return {index, 0};
 }
 
 } // namespace
+
+UOp accessIndex(UOp access) {
+  UOp at = access.src(0);
+  while (!at.is(Op::INDEX) && at.srcCount()) at = at.src(0);
+  return at;
+}
 
 bool isIndirect(UOp index) {
   return index.below().has(Op::LOAD);
@@ -86,7 +98,7 @@ std::vector<AccessGroup::Step> AccessTraffic::stepsOf(UOp base, const std::vecto
   std::vector<AccessGroup::Step> steps;
   for (int l : loops) {
     const UOp range = loops_[static_cast<size_t>(l)].range;
-    const auto turns = static_cast<int64_t>(trips(l));
+    const auto turns = static_cast<int64_t>(std::min(trips(l), 4e6)); // a stride shows in fewer
     AccessGroup::Step step;
     if (turns > 1 && std::ranges::find(nodes, range) != nodes.end()) {
       const bool loaded = std::ranges::any_of(
@@ -112,8 +124,7 @@ std::vector<AccessGroup::Step> AccessTraffic::stepsOf(UOp base, const std::vecto
 }
 
 void AccessTraffic::add(UOp access) {
-  UOp index = access.src(0);
-  while (!index.is(Op::INDEX) && index.srcCount()) index = index.src(0);
+  const UOp index = accessIndex(access);
   if (!index.is(Op::INDEX)) return;
   const UOp buffer = index.bufferOf();
   const auto [base, offset] = split(index.src(1));
@@ -135,7 +146,7 @@ void AccessTraffic::add(UOp access) {
   g.steps = stepsOf(base, g.loops, item);
   IndexValue start;
   for (int l : g.loops) start.at(loops_[static_cast<size_t>(l)].range, 0);
-  const int64_t first = (start(base) + offset) * item;
+  const int64_t first = (bounded(start(base)) + offset) * item;
   g.isAligned = first % g.width == 0 && std::ranges::all_of(g.steps, [&](const AccessGroup::Step& s) {
                   return s.bytes % g.width == 0;
                 });

@@ -73,6 +73,8 @@ private:
   std::vector<double> footprints_;
 };
 
+/// The INDEX of a LOAD or STORE, which may lie below a CAST; another node where there is none.
+UOp accessIndex(UOp access);
 /// Whether memory is on the way to the address.
 bool isIndirect(UOp index);
 

@@ -1,6 +1,8 @@
 // The weights count instructions of x86-64 for an operation, as LLVM selects them (docs/design/prediction.md).
 #include "engine/codegen/instruction_work.h"
 
+#include "engine/codegen/access_traffic.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +18,6 @@ constexpr double kStride = 0.25;        ///< an addition inside an address: most
 constexpr double kSquareRoot = 1.3;     ///< in divisions
 constexpr double kFunction = 20;        ///< a function that the target has: a call
 
-UOp indexOf(UOp access) {
-  UOp at = access.src(0);
-  while (!at.is(Op::INDEX) && at.srcCount()) at = at.src(0);
-  return at;
-}
 /// Whether a vector's lanes are those of one or two others.
 bool isShuffle(UOp u) {
   UOp first, second;
@@ -74,7 +71,7 @@ InstructionWork::InstructionWork(std::span<const UOp> program, int registerLanes
       for (UOp s : u.src())
         if (s.is(Op::GEP)) extracted_[s] = true;
     if (!u.is(Op::LOAD) && !u.is(Op::STORE)) continue;
-    const UOp index = indexOf(u);
+    const UOp index = accessIndex(u);
     const UOp buffer = index.bufferOf();
     if (index.is(Op::INDEX) && buffer.is(Op::DEFINE_REG) && !index.src(1).isConst()) spilled_[buffer] = true;
   }
@@ -85,7 +82,7 @@ double InstructionWork::registersOf(DType type) const {
 }
 
 bool InstructionWork::inRegisters(UOp access) const {
-  const UOp buffer = indexOf(access).bufferOf();
+  const UOp buffer = accessIndex(access).bufferOf();
   return buffer.is(Op::DEFINE_REG) && !spilled_.contains(buffer);
 }
 
@@ -141,7 +138,7 @@ Work InstructionWork::unitsOf(UOp u) const {
   case Op::STORE: {
     if (inRegisters(u)) return {};
     const DType type = u.is(Op::LOAD) ? u.dtype() : u.src(1).dtype();
-    const UOp index = indexOf(u);
+    const UOp index = accessIndex(u);
     const bool gated = index.is(Op::INDEX) && index.srcCount() > 2;
     const double n = registersOf(type), gate = gated ? kGate : 0;
     return u.is(Op::LOAD) ? Work{.loads = n, .scalars = gate} : Work{.stores = n, .scalars = gate};

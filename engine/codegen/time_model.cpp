@@ -34,12 +34,6 @@ struct Block {
   size_t count = 0; ///< instructions
 };
 
-UOp indexOf(UOp access) {
-  UOp at = access.src(0);
-  while (!at.is(Op::INDEX) && at.srcCount()) at = at.src(0);
-  return at;
-}
-
 /// The sum of parts that overlap: between the longest and all of them.
 double together(std::initializer_list<double> parts) {
   double most = 0, sum = 0;
@@ -68,7 +62,7 @@ private:
     if (u.is(Op::SPECIAL) || u.is(Op::WMMA)) understood_ = false;
     if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
       threads_ = static_cast<int>(u.arg().as<VarArg>().vmax + 1);
-    if (u.is(Op::DEFINE_GLOBAL)) globals_.push_back(u);
+    if (u.is(Op::DEFINE_GLOBAL) && u.arg().kind() == ArgKind::Int) globals_.push_back(u);
     if (u.is(Op::RANGE)) {
       traffic_.open(u, turnsOf(u.src(0)));
       ranges_.push_back(u);
@@ -88,7 +82,7 @@ private:
     blocks_[block].work += work_.of(u);
     ++blocks_[block].count;
     if (u.is(Op::LOAD) || u.is(Op::STORE)) {
-      const UOp index = indexOf(u);
+      const UOp index = accessIndex(u);
       if (index.is(Op::INDEX) && !index.bufferOf().is(Op::DEFINE_REG)) traffic_.add(u);
     }
     follow(u, block);
@@ -105,7 +99,7 @@ private:
     if (ranges_.empty()) return;
     auto& started = started_.back();
     if (u.is(Op::LOAD)) {
-      const UOp index = indexOf(u);
+      const UOp index = accessIndex(u);
       if (!index.is(Op::INDEX) || index.src(1).dependsOn(ranges_.back())) return;
       const std::pair key{index.bufferOf(), index.src(1)};
       const auto before = started.stored.find(key);
@@ -122,7 +116,7 @@ private:
       if (const auto d = depth_.find(s); d != depth_.end() && d->second.first == block)
         longest = std::max(longest, d->second.second);
     if (u.is(Op::STORE)) {
-      const UOp index = indexOf(u);
+      const UOp index = accessIndex(u);
       if (!index.is(Op::INDEX)) return;
       const std::pair key{index.bufferOf(), index.src(1)};
       started.stored[key] = longest;

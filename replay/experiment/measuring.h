@@ -1,8 +1,11 @@
-// Loops that peaks.cpp and rates.cpp share: the widest vectors that this processor has, and the best of several rounds on
+// What peaks.cpp, rates.cpp and vector_loops.cpp share: the widest vectors that this processor has, and the best of several rounds on
 // several threads at once.
 //
 //   const double gb = best(2, [&](int) { return bytesRead(); });      // thousand millions of whatever `work` counts, a second
 #pragma once
+#include "engine/base/clock.h"
+
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -41,5 +44,26 @@ template <size_t kLanes>
 }
 /// The sum of `count` numbers with the widest vectors.
 float reads(const float* data, size_t count);
+/// Stores `value` everywhere, by the widest vectors.
+void writes(float* data, size_t count, float value);
+
+/// Numbers of 32 bits in the widest vectors that this processor computes with.
+int widestLanes();
+/// What each turn of a loop does to many independent vectors.
+enum class VectorLoop { MultiplyAdd, Add, Mixed, Divide, Shuffle, Load, Store };
+/// Operations on vectors of `lanes` numbers a cycle of so many nanoseconds.
+double vectorRate(VectorLoop kind, int lanes, double cycle);
+
+/// Nanoseconds of the fastest round.
+template <typename F>
+double fastestNs(F&& f, int rounds = 15) {
+  double least = 1e18;
+  for (int i = 0; i < rounds; ++i) {
+    const int64_t from = nowNs();
+    f();
+    least = std::min(least, static_cast<double>(nowNs() - from));
+  }
+  return least;
+}
 
 } // namespace uopscope

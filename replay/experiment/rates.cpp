@@ -22,27 +22,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kRounds = 15;
-
-int widestLanes() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return 16;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 8;
-#endif
-  return 4;
-}
-
-/// Nanoseconds of the fastest round.
-template <typename F>
-double fastestNs(F&& f, int rounds = kRounds) {
-  double least = 1e18;
-  for (int i = 0; i < rounds; ++i) {
-    const int64_t from = nowNs();
-    f();
-    least = std::min(least, static_cast<double>(nowNs() - from));
-  }
-  return least;
-}
+constexpr int kSteps = 20'000;
 
 double cycleNs() {
   constexpr int kSteps = 200'000;
@@ -54,80 +34,6 @@ double cycleNs() {
            }
          }) /
          (10.0 * kSteps);
-}
-
-enum class Kind { MultiplyAdd, Add, Mixed, Divide, Shuffle, Load, Store };
-constexpr int kSteps = 20'000, kAtOnce = 12;
-constexpr size_t kFloats = kAtOnce * 16; ///< in the first cache
-alignas(64) float memory[kFloats];
-
-/// kAtOnce independent operations on vectors, `kSteps` times.
-template <size_t kLanes, Kind kind>
-[[gnu::always_inline]] inline float operations() {
-  using Vector = Lanes<kLanes>::Vector;
-  const volatile float factor = 0.999F, summand = 0.001F;
-  const Vector m = Vector{} + factor, c = Vector{} + summand;
-  typename Lanes<kLanes>::Integers order;
-  for (size_t l = 0; l < kLanes; ++l) order[l] = static_cast<int>(l ^ 1);
-  Vector a[kAtOnce]; // registers, once every loop over it is written out
-#pragma GCC unroll 12
-  for (auto& x : a) x = Vector{} + 1.0F;
-  for (int i = 0; i < kSteps; ++i) {
-    float* place = memory;
-    asm volatile("" : "+r"(place)); // the compiler does not know that it is the same each time
-#pragma GCC unroll 12
-    for (size_t k = 0; k < kAtOnce; ++k) {
-      Vector& x = a[k];
-      auto* at = reinterpret_cast<Vector*>(place + k * kLanes);
-      if constexpr (kind == Kind::MultiplyAdd) x = x * m + c;
-      if constexpr (kind == Kind::Add) x = x + c;
-      if constexpr (kind == Kind::Mixed) x = k % 2 ? x * m : x + c;
-      if constexpr (kind == Kind::Divide) x = m / x;
-      if constexpr (kind == Kind::Shuffle) x = __builtin_shuffle(x, order);
-      if constexpr (kind == Kind::Load) {
-        const Vector read = *at;
-        asm volatile("" ::"x"(read));
-      }
-      if constexpr (kind == Kind::Store) *at = x;
-      if constexpr (kind == Kind::Store)
-        asm volatile("" ::: "memory");
-      else if constexpr (kind != Kind::Load)
-        asm volatile("" : "+x"(x));
-    }
-  }
-  return a[0][0];
-}
-template <size_t kLanes>
-[[gnu::always_inline]] inline float operationsOf(Kind kind) {
-  switch (kind) {
-  case Kind::MultiplyAdd: return operations<kLanes, Kind::MultiplyAdd>();
-  case Kind::Add: return operations<kLanes, Kind::Add>();
-  case Kind::Mixed: return operations<kLanes, Kind::Mixed>();
-  case Kind::Divide: return operations<kLanes, Kind::Divide>();
-  case Kind::Shuffle: return operations<kLanes, Kind::Shuffle>();
-  case Kind::Load: return operations<kLanes, Kind::Load>();
-  case Kind::Store: break;
-  }
-  return operations<kLanes, Kind::Store>();
-}
-#if defined(__x86_64__)
-[[gnu::target("avx512f,avx512dq")]] float wideOperations(Kind kind) {
-  return operationsOf<16>(kind);
-}
-[[gnu::target("avx2,fma")]] float middleOperations(Kind kind) {
-  return operationsOf<8>(kind);
-}
-#endif
-/// Operations on vectors of this processor's width, a cycle.
-double rateOf(Kind kind, int lanes, double cycle) {
-  const double ns = fastestNs([&] {
-#if defined(__x86_64__)
-    if (lanes == 16) return wideOperations(kind);
-    if (lanes == 8) return middleOperations(kind);
-#endif
-    return operationsOf<4>(kind);
-  });
-  return static_cast<double>(kAtOnce) * kSteps * cycle / ns;
 }
 
 /// Nanoseconds of an addition that waits for the one before.
@@ -190,7 +96,7 @@ double mispredictedNs() {
         [&] {
           int64_t sum = 0;
           for (const uint8_t b : bits)
-            if (b) asm volatile("add $1, %0" : "+r"(sum));
+            if (b) asm volatile("" : "+r"(sum += 1));
         },
         5);
   };
@@ -213,30 +119,6 @@ double readBytes(int threads, size_t bytes, double cycle) {
     return static_cast<double>(bytes) * times;
   });
   return gb * cycle / threads;
-}
-template <size_t kLanes>
-[[gnu::always_inline]] inline void writesOf(float* data, size_t count, float value) {
-  using Vector = Lanes<kLanes>::Vector;
-  const Vector v = Vector{} + value;
-  for (size_t i = 0; i + kLanes <= count; i += kLanes) {
-    std::memcpy(data + i, &v, sizeof v);
-    asm volatile("" ::: "memory");
-  }
-}
-#if defined(__x86_64__)
-[[gnu::target("avx512f")]] void wideWrites(float* data, size_t count, float value) {
-  writesOf<16>(data, count, value);
-}
-[[gnu::target("avx2")]] void middleWrites(float* data, size_t count, float value) {
-  writesOf<8>(data, count, value);
-}
-#endif
-void writes(float* data, size_t count, float value) {
-#if defined(__x86_64__)
-  if (widestLanes() == 16) return wideWrites(data, count, value);
-  if (widestLanes() == 8) return middleWrites(data, count, value);
-#endif
-  writesOf<4>(data, count, value);
 }
 /// Bytes a cycle of one thread that stores in order, all threads at once.
 double writtenBytes(int threads, size_t bytes, double cycle) {
@@ -399,10 +281,11 @@ MachineRates measureRates(int threads) {
   r.registerLanes = widestLanes();
   r.cores = threads;
   const double cycle = r.cycleNs;
-  auto rate = [&](Kind kind) { return rateOf(kind, r.registerLanes, cycle); };
-  r.multiplyAdds = rate(Kind::MultiplyAdd), r.additions = rate(Kind::Add), r.mixed = rate(Kind::Mixed);
-  r.division = 1 / rate(Kind::Divide), r.shuffles = rate(Kind::Shuffle);
-  r.loads = rate(Kind::Load), r.stores = rate(Kind::Store);
+  auto rate = [&](VectorLoop kind) { return vectorRate(kind, r.registerLanes, cycle); };
+  r.multiplyAdds = rate(VectorLoop::MultiplyAdd), r.additions = rate(VectorLoop::Add),
+  r.mixed = rate(VectorLoop::Mixed);
+  r.division = 1 / rate(VectorLoop::Divide), r.shuffles = rate(VectorLoop::Shuffle);
+  r.loads = rate(VectorLoop::Load), r.stores = rate(VectorLoop::Store);
   r.scalarDivision = scalarDivisionNs() / cycle;
   r.instructions = cycle / instructionNs();
   r.latency = latencyNs() / cycle;

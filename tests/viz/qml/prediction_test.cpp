@@ -16,7 +16,7 @@ QString launchedTrace() {
     const Tensor a = Tensor::ones({64, 48}, cpu).contiguous().realize();
     const Tensor b = Tensor::ones({48, 256}, cpu).contiguous().realize();
     a.matmul(b).realize();
-    a.sum({1}).realize();
+    a.sum(std::vector<int64_t>{1}).realize();
   });
   return path;
 }
