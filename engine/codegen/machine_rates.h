@@ -43,7 +43,7 @@ struct MachineRates {
   double wakeNs = 0;         ///< the same on all threads, which sleep
   double newByteNs = 0;      ///< a byte of memory that is written to for the first time
   double newLargeByteNs = 0; ///< the same in blocks of 2 MB or more, which have large pages
-  bool known() const { return cycleNs > 0 && instructions > 0 && memory.read > 0; }
+  bool known() const { return cycleNs > 0 && cores > 0 && instructions > 0 && memory.read > 0; }
 };
 
 } // namespace uopscope

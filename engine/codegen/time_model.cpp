@@ -1,13 +1,10 @@
-// A walk over the program collects the work of each loop's own instructions; loops are then priced one by one.
+// The walk over the program has collected the work of each loop's own instructions; loops are priced one by one.
 #include "engine/codegen/time_model.h"
 
-#include "engine/codegen/access_traffic.h"
-#include "engine/codegen/instruction_work.h"
+#include "engine/codegen/program_walk.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 namespace uopscope {
 
@@ -26,14 +23,6 @@ constexpr int64_t kMostChosen = 16; ///< more launches find nothing faster
 constexpr double kCodeBytes = 6;    ///< of an instruction of the program, in machine code
 constexpr double kWindow = 448;     ///< instructions that a processor looks ahead
 
-struct Block {
-  Work work;
-  bool innermost = true;
-  double chain = 0; ///< cycles until the next turn may begin
-  double path = 0;  ///< cycles from the first to the last instruction of a turn
-  size_t count = 0; ///< instructions
-};
-
 /// The sum of parts that overlap: between the longest and all of them.
 double together(std::initializer_list<double> parts) {
   double most = 0, sum = 0;
@@ -42,126 +31,6 @@ double together(std::initializer_list<double> parts) {
   for (const double p : parts) sum += std::pow(p / most, kOverlap);
   return most * std::pow(sum, 1 / kOverlap);
 }
-
-class Walk {
-public:
-  Walk(std::span<const UOp> program, const MachineRates& rates, double share)
-      : rates_(rates), share_(share), work_(program, rates.registerLanes), blocks_(1) {
-    for (UOp u : program) visit(u);
-    traffic_.finish();
-    std::ranges::sort(globals_, {}, [](UOp g) { return g.arg().i(); });
-  }
-  bool understood() const { return understood_; }
-  int threads() const { return threads_; }
-  const std::vector<Block>& blocks() const { return blocks_; }
-  const AccessTraffic& traffic() const { return traffic_; }
-  const std::vector<UOp>& globals() const { return globals_; } ///< by their numbers
-
-private:
-  void visit(UOp u) {
-    if (u.is(Op::SPECIAL) || u.is(Op::WMMA)) understood_ = false;
-    if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
-      threads_ = static_cast<int>(u.arg().as<VarArg>().vmax + 1);
-    if (u.is(Op::DEFINE_GLOBAL) && u.arg().kind() == ArgKind::Int) globals_.push_back(u);
-    if (u.is(Op::RANGE)) {
-      traffic_.open(u, turnsOf(u.src(0)));
-      ranges_.push_back(u);
-      blocks_[static_cast<size_t>(traffic_.parent(traffic_.current()))].innermost = false;
-      blocks_.emplace_back();
-      started_.emplace_back();
-    }
-    if (u.is(Op::END)) {
-      for (size_t i = 1; i < u.srcCount() && !ranges_.empty(); ++i) {
-        traffic_.close();
-        ranges_.pop_back();
-        started_.pop_back();
-      }
-      return;
-    }
-    const auto block = static_cast<size_t>(traffic_.current());
-    blocks_[block].work += work_.of(u);
-    ++blocks_[block].count;
-    if (u.is(Op::LOAD) || u.is(Op::STORE)) {
-      const UOp index = accessIndex(u);
-      if (index.is(Op::INDEX) && !index.bufferOf().is(Op::DEFINE_REG)) traffic_.add(u);
-    }
-    follow(u, block);
-  }
-
-  double turnsOf(UOp extent) const {
-    const auto most = static_cast<double>(std::max<int64_t>(1, extent.vmax()));
-    return extent.isConst() ? most : std::max(1.0, std::round(most * share_));
-  }
-  /// Chains of operations: a turn of a loop reads what the turn before it stored at an address that does not depend on the
-  /// loop. The length grows from that load to the store.
-  void follow(UOp u, size_t block) {
-    straight(u, block);
-    if (ranges_.empty()) return;
-    auto& started = started_.back();
-    if (u.is(Op::LOAD)) {
-      const UOp index = accessIndex(u);
-      if (!index.is(Op::INDEX) || index.src(1).dependsOn(ranges_.back())) return;
-      const std::pair key{index.bufferOf(), index.src(1)};
-      const auto before = started.stored.find(key);
-      if (before != started.stored.end()) {
-        if (before->second >= 0) depth_[u] = {block, before->second};
-      } else {
-        depth_[u] = {block, work_.inRegisters(u) ? 0 : rates_.forwarding};
-        started.loaded.insert(key);
-      }
-      return;
-    }
-    double longest = -1;
-    for (UOp s : u.src())
-      if (const auto d = depth_.find(s); d != depth_.end() && d->second.first == block)
-        longest = std::max(longest, d->second.second);
-    if (u.is(Op::STORE)) {
-      const UOp index = accessIndex(u);
-      if (!index.is(Op::INDEX)) return;
-      const std::pair key{index.bufferOf(), index.src(1)};
-      started.stored[key] = longest;
-      if (longest >= 0 && started.loaded.contains(key)) {
-        double& chain = blocks_[block].chain;
-        chain = std::max(chain, longest);
-      }
-      return;
-    }
-    if (longest >= 0) depth_[u] = {block, longest + InstructionWork::latency(u) * rates_.latency};
-  }
-
-  /// A turn takes as long as what waits for each other in it, unless the processor looks ahead to the next one.
-  void straight(UOp u, size_t block) {
-    double longest = 0;
-    for (UOp s : u.src())
-      if (const auto d = ready_.find(s); d != ready_.end() && d->second.first == block)
-        longest = std::max(longest, d->second.second);
-    const double cycles = longest + (u.is(Op::LOAD) && !work_.inRegisters(u) ? rates_.forwarding / 2 : 0) +
-                          InstructionWork::latency(u) * rates_.latency;
-    ready_[u] = {block, cycles};
-    blocks_[block].path = std::max(blocks_[block].path, cycles);
-  }
-
-  struct Place {
-    bool operator()(const std::pair<UOp, UOp>& a, const std::pair<UOp, UOp>& b) const {
-      return std::pair(a.first.id(), a.second.id()) < std::pair(b.first.id(), b.second.id());
-    }
-  };
-  struct Started {
-    std::set<std::pair<UOp, UOp>, Place> loaded;
-    std::map<std::pair<UOp, UOp>, double, Place> stored;
-  };
-  const MachineRates& rates_;
-  double share_;
-  InstructionWork work_;
-  AccessTraffic traffic_;
-  std::vector<Block> blocks_;
-  std::vector<UOp> ranges_, globals_;
-  std::vector<Started> started_;
-  UOpMap<std::pair<size_t, double>> ready_; ///< its loop, cycles since the turn began
-  UOpMap<std::pair<size_t, double>> depth_; ///< of a value on a chain: its loop, cycles since the load
-  int threads_ = 1;
-  bool understood_ = true;
-};
 
 struct Prices {
   double arithmetic = 0, firstCache = 0, latency = 0, caches = 0, memory = 0; ///< cycles
@@ -183,14 +52,14 @@ double cyclesOf(double lines, double run, double bandwidth, double scattered) {
 }
 
 /// Bytes that have passed through the caches since the buffer was used.
-double sinceOf(const Walk& walk, const LaunchState& state, UOp buffer) {
+double sinceOf(const ProgramWalk& walk, const LaunchState& state, UOp buffer) {
   const auto at = static_cast<size_t>(std::ranges::find(walk.globals(), buffer) - walk.globals().begin());
   return at < state.since.size() ? state.since[at] : 0;
 }
 
 class Pricing {
 public:
-  Pricing(const Walk& walk, const MachineRates& rates, const LaunchState& state)
+  Pricing(const ProgramWalk& walk, const MachineRates& rates, const LaunchState& state)
       : walk_(walk), rates_(rates), state_(state) {}
 
   /// Cycles of a loop's own body in all its runs.
@@ -244,7 +113,7 @@ private:
                 cyclesOf(last - memory, run, rate(rates_.last, rates_.second), rates_.last.scattered);
     p.memory += cyclesOf(memory, run, rate(rates_.memory, rates_.last), rates_.memory.scattered);
   }
-  const Walk& walk_;
+  const ProgramWalk& walk_;
   const MachineRates& rates_;
   const LaunchState& state_;
 };
@@ -255,7 +124,8 @@ double firstValueNs(double since, const MachineRates& r) {
   return since <= static_cast<double>(r.last.bytes) ? r.last.latencyNs : r.memory.latencyNs;
 }
 
-double launchNs(const Walk& walk, size_t instructions, const MachineRates& r, const LaunchState& state) {
+double launchNs(const ProgramWalk& walk, size_t instructions, const MachineRates& r,
+                const LaunchState& state) {
   const double start = walk.threads() == 1 ? r.launchNs : state.asleep ? r.wakeNs : r.threadsNs;
   const double lines = static_cast<double>(instructions) * kCodeBytes / kLineBytes;
   double code = 0;
@@ -294,7 +164,7 @@ TimePart PredictedTime::bound() const {
 PredictedTime predictTime(std::span<const UOp> program, const MachineRates& rates, const LaunchState& state) {
   PredictedTime out;
   if (!rates.known() || program.empty()) return out;
-  const Walk walk(program, rates, state.share);
+  const ProgramWalk walk(program, rates, state.share);
   if (!walk.understood()) return out;
   out.threads = walk.threads();
   const double second = rates.cycleNs * 1e-9;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -34,11 +35,11 @@ template <size_t kLanes, size_t kVectors>
 [[gnu::always_inline]] inline float arithmeticOf(int64_t steps, double& flops) {
   using Vector = Lanes<kLanes>::Vector;
   Vector a[kVectors]; // registers, once every loop over it is written out
+  static const std::array<float, kVectors> begin = {1};
+  const float* from = begin.data();
+  asm volatile("" : "+r"(from)); // a compiler that knew that many are equal would compute them once
 #pragma GCC unroll 16
-  for (auto& x : a) {
-    x = Vector{} + 1.0F;
-    asm volatile("" : "+x"(x)); // a compiler that knew that all are equal would compute one
-  }
+  for (size_t k = 0; k < kVectors; ++k) a[k] = Vector{} + from[k];
   const volatile float factor = 0.999F, summand = 0.001F; // a compiler that knew them would compute nothing
   const Vector m = Vector{} + factor, c = Vector{} + summand;
   for (int64_t i = 0; i < steps; ++i) {

@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <numeric>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -23,6 +23,18 @@ namespace uopscope {
 namespace {
 
 constexpr int kSteps = 20'000;
+
+/// Numbers that a processor cannot foresee, the same each time.
+class Scatter {
+public:
+  uint64_t next() {
+    state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+    return state_ >> 20;
+  }
+
+private:
+  uint64_t state_ = 88172645463325252ULL;
+};
 
 double cycleNs() {
   constexpr int kSteps = 200'000;
@@ -101,8 +113,8 @@ double mispredictedNs() {
         5);
   };
   const double calm = run();
-  std::mt19937 random(1);
-  for (uint8_t& b : bits) b = random() >> 30 & 1;
+  Scatter random;
+  for (uint8_t& b : bits) b = random.next() & 1;
   return std::max(0.0, run() - calm) / (kBranches / 2.0);
 }
 
@@ -158,7 +170,8 @@ double chasedNs(size_t bytes) {
   constexpr size_t kLine = 64 / sizeof(size_t);
   std::vector<size_t> order(bytes / 64), next(bytes / sizeof(size_t));
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::shuffle(order, std::mt19937(1));
+  Scatter random;
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.next() % i]);
   for (size_t i = 0; i < order.size(); ++i) next[order[i] * kLine] = order[(i + 1) % order.size()] * kLine;
   constexpr size_t kReads = 50'000;
   volatile size_t sink = 0;
@@ -269,7 +282,9 @@ int64_t cacheBytes(int level, int64_t otherwise) {
     std::ifstream(folder + "size") >> size; // "48K"
     if (found != level || kind == "Instruction" || size.empty()) continue;
     const int64_t unit = size.back() == 'K' ? 1 << 10 : size.back() == 'M' ? 1 << 20 : 1;
-    if (const int64_t n = std::atoll(size.c_str()) * unit; n > 0) return n;
+    int64_t n = 0;
+    std::from_chars(size.data(), size.data() + size.size(), n);
+    if (n > 0) return n * unit;
   }
   return otherwise;
 }

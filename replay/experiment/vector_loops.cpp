@@ -2,49 +2,60 @@
 // assembly statements keep the compiler from computing less.
 #include "replay/experiment/measuring.h"
 
+#include <utility>
+
 namespace uopscope {
 
 namespace {
 
 constexpr int kSteps = 20'000, kAtOnce = 12;
 constexpr size_t kFloats = kAtOnce * 16; ///< in the first cache
-alignas(64) float memory[kFloats];
+alignas(64) float memory[kFloats] = {1};
 
-/// kAtOnce independent operations on vectors, `kSteps` times.
+template <typename Vector, size_t... kLane>
+[[gnu::always_inline]] inline void swapNeighbours(Vector& x, std::index_sequence<kLane...> /*lanes*/) {
+  x = __builtin_shufflevector(x, x, (kLane ^ 1)...);
+}
+
+/// kAtOnce independent operations on vectors, `kSteps` times. Returns a sum so that nothing is left out.
 template <size_t kLanes, VectorLoop kind>
 [[gnu::always_inline]] inline float operations() {
   using Vector = Lanes<kLanes>::Vector;
+  using Integers = Lanes<kLanes>::Integers;
   const volatile float factor = 0.999F, summand = 0.001F;
   const Vector m = Vector{} + factor, c = Vector{} + summand;
-  typename Lanes<kLanes>::Integers order;
-  for (size_t l = 0; l < kLanes; ++l) order[l] = static_cast<int>(l ^ 1);
-  Vector a[kAtOnce]; // registers, once every loop over it is written out
+  float* place = memory;
+  asm volatile("" : "+r"(place)); // a compiler that knew what is there would compute equal vectors once
+  Vector a[kAtOnce];              // registers, once every loop over it is written out
+  Integers loaded[kAtOnce];
 #pragma GCC unroll 12
-  for (auto& x : a) x = Vector{} + 1.0F;
+  for (size_t k = 0; k < kAtOnce; ++k) {
+    std::memcpy(&a[k], place + k * kLanes, sizeof a[k]);
+    loaded[k] = Integers{};
+  }
   for (int i = 0; i < kSteps; ++i) {
-    float* place = memory;
-    asm volatile("" : "+r"(place)); // the compiler does not know that it is the same each time
 #pragma GCC unroll 12
     for (size_t k = 0; k < kAtOnce; ++k) {
       Vector& x = a[k];
-      auto* at = reinterpret_cast<Vector*>(place + k * kLanes);
       if constexpr (kind == VectorLoop::MultiplyAdd) x = x * m + c;
       if constexpr (kind == VectorLoop::Add) x = x + c;
       if constexpr (kind == VectorLoop::Mixed) x = k % 2 ? x * m : x + c;
       if constexpr (kind == VectorLoop::Divide) x = m / x;
-      if constexpr (kind == VectorLoop::Shuffle) x = __builtin_shuffle(x, order);
+      if constexpr (kind == VectorLoop::Shuffle) swapNeighbours(x, std::make_index_sequence<kLanes>());
       if constexpr (kind == VectorLoop::Load) {
-        const Vector read = *at;
-        asm volatile("" ::"x"(read));
+        Integers read;
+        std::memcpy(&read, place + k * kLanes, sizeof read);
+        loaded[k] ^= read;
       }
-      if constexpr (kind == VectorLoop::Store) *at = x;
-      if constexpr (kind == VectorLoop::Store)
-        asm volatile("" ::: "memory");
-      else if constexpr (kind != VectorLoop::Load)
-        asm volatile("" : "+x"(x));
+      if constexpr (kind == VectorLoop::Store) std::memcpy(place + k * kLanes, &x, sizeof x);
     }
+    if constexpr (kind == VectorLoop::Load || kind == VectorLoop::Store) asm volatile("" ::: "memory");
   }
-  return a[0][0];
+  Vector sum = {};
+  Integers bits = {};
+#pragma GCC unroll 12
+  for (size_t k = 0; k < kAtOnce; ++k) sum += a[k], bits ^= loaded[k];
+  return sum[0] + static_cast<float>(bits[0]);
 }
 template <size_t kLanes>
 [[gnu::always_inline]] inline float operationsOf(VectorLoop kind) {
@@ -96,13 +107,15 @@ int widestLanes() {
 
 /// Operations on vectors of this processor's width, a cycle.
 double vectorRate(VectorLoop kind, int lanes, double cycle) {
-  const double ns = fastestNs([&] {
+  volatile float sink = 0;
+  const auto run = [&] {
 #if defined(__x86_64__)
     if (lanes == 16) return wideOperations(kind);
     if (lanes == 8) return middleOperations(kind);
 #endif
     return operationsOf<4>(kind);
-  });
+  };
+  const double ns = fastestNs([&] { sink = run(); });
   return static_cast<double>(kAtOnce) * kSteps * cycle / ns;
 }
 

@@ -12,8 +12,8 @@ ColumnLayout {
     property int chosen: -1
     property string view: "roof" // or "prediction"
     readonly property var roof: Tools.roofline.roof
-    readonly property bool narrow: width < Theme.px(760)
-    readonly property bool tight: width < Theme.px(560)
+    readonly property bool narrow: width < Theme.px(1080) // the name of a kernel needs room as well
+    readonly property bool tight: width < Theme.px(670)
     onVisibleChanged: if (visible) Tools.roofline.load()
     Connections { target: Tools.roofline; function onChanged() { plot.requestPaint(); if (pane.visible && Tools.roofline.count === 0 && !Tools.roofline.busy) Tools.roofline.load(); } }
     Connections { target: Theme; function onChanged() { plot.requestPaint(); } }
@@ -152,7 +152,7 @@ ColumnLayout {
         Head { column: "kernel"; title: qsTr("Kernel"); horizontalAlignment: Text.AlignLeft; Layout.fillWidth: true }
         Head { column: "launches"; visible: !pane.tight; title: qsTr("launches") }
         Head { column: "time"; title: qsTr("fastest") }
-        Head { column: "predicted"; title: qsTr("predicted") }
+        Head { column: "predicted"; title: qsTr("predicted"); wide: Theme.px(96) }
         Head { column: "ratio"; title: qsTr("ratio") }
         Head { column: "waits"; visible: !pane.narrow; title: qsTr("waits for"); wide: Theme.px(92) }
         Head { column: "share"; visible: !pane.tight; title: qsTr("of the roof"); wide: Theme.px(88) }
@@ -200,7 +200,7 @@ ColumnLayout {
                 ULabel { text: row.kernel; Layout.fillWidth: true }
                 Cell { visible: !pane.tight; text: row.launches }
                 Cell { text: row.time }
-                Cell { text: row.ratio > 0 ? row.predicted : "–" }
+                Cell { text: row.ratio > 0 ? row.predicted : "–"; wide: Theme.px(96) }
                 Cell { text: row.ratio > 0 ? row.ratio.toFixed(2) : "–"; color: row.ratio <= 0 ? Theme.textMuted : Math.abs(row.ratio - 1) <= 0.3 ? Theme.added : Theme.removed }
                 Cell { visible: !pane.narrow; text: row.waits; wide: Theme.px(92); mono: false }
                 Cell { visible: !pane.tight; text: row.share > 0 ? Math.round(100 * row.share) + " %" : "–"; wide: Theme.px(88); color: row.share >= 0.5 ? Theme.added : row.share > 0 ? Theme.removed : Theme.textMuted }
