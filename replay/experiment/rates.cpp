@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -118,50 +119,59 @@ double mispredictedNs() {
   return std::max(0.0, run() - calm) / (kBranches / 2.0);
 }
 
-/// Bytes a cycle of one thread that reads memory of this size in order, all threads at once.
-double readBytes(int threads, size_t bytes, double cycle) {
-  std::vector<std::vector<float>> data(static_cast<size_t>(threads), std::vector<float>(bytes / 4, 1.0F));
-  const int times = static_cast<int>(std::max<size_t>(1, (size_t{16} << 20) / bytes));
-  volatile float sink = 0; // nothing that is computed may be left out
-  const double gb = best(threads, [&](int t) {
-    const auto& mine = data[static_cast<size_t>(t)];
-    float sum = 0;
-    for (int i = 0; i < times; ++i) sum += reads(mine.data(), mine.size());
-    if (t == 0) sink = sum;
-    return static_cast<double>(bytes) * times;
-  });
-  return gb * cycle / threads;
+/// Bytes a cycle of each of several threads that go through memory of this size in order, all at once. Pieces are timed one by
+/// one, and three of four are slower than the answer: where other programs take a core away, most pieces are still whole.
+template <typename F>
+double inOrder(int threads, size_t bytes, double cycle, F&& work) {
+  constexpr size_t kPiece = size_t{1} << 20, kAtLeast = size_t{64} << 20;
+  const size_t piece = std::min(bytes, kPiece) / sizeof(float), pieces = bytes / sizeof(float) / piece;
+  const size_t turns = std::max<size_t>(2, kAtLeast / bytes);
+  std::vector<std::vector<double>> ns(static_cast<size_t>(threads));
+  {
+    std::barrier together(threads);
+    std::vector<std::jthread> workers;
+    for (std::vector<double>& mine : ns)
+      workers.emplace_back([&together, &mine, &work, bytes, piece, pieces, turns] {
+        std::vector<float> data(bytes / sizeof(float), 1.0F);
+        together.arrive_and_wait();
+        for (size_t turn = 0; turn < turns; ++turn)
+          for (size_t i = 0; i < pieces; ++i) {
+            const int64_t from = nowNs();
+            work(data.data() + i * piece, piece);
+            mine.push_back(static_cast<double>(nowNs() - from));
+          }
+      });
+  }
+  std::vector<double> all;
+  for (const std::vector<double>& mine : ns) all.insert(all.end(), mine.begin(), mine.end());
+  std::ranges::sort(all);
+  return static_cast<double>(piece * sizeof(float)) * cycle / all[all.size() / 4];
 }
-/// Bytes a cycle of one thread that stores in order, all threads at once.
+double readBytes(int threads, size_t bytes, double cycle) {
+  std::atomic<float> sink = 0; // nothing that is computed may be left out
+  return inOrder(threads, bytes, cycle, [&](const float* data, size_t count) { sink = reads(data, count); });
+}
 double writtenBytes(int threads, size_t bytes, double cycle) {
-  std::vector<std::vector<float>> data(static_cast<size_t>(threads), std::vector<float>(bytes / 4, 1.0F));
-  const int times = static_cast<int>(std::max<size_t>(1, (size_t{16} << 20) / bytes));
-  const double gb = best(threads, [&](int t) {
-    auto& mine = data[static_cast<size_t>(t)];
-    for (int i = 0; i < times; ++i) {
-      writes(mine.data(), mine.size(), static_cast<float>(i));
-    }
-    return static_cast<double>(bytes) * times;
-  });
-  return gb * cycle / threads;
+  return inOrder(threads, bytes, cycle, [](float* data, size_t count) { writes(data, count, 2); });
 }
 /// Cycles of a read that is a page and some lines away from the one before; reads do not wait for each other.
 double scatteredCycles(size_t bytes, double cycle) {
   constexpr size_t kApart = (4096 + 192) / 4;
   std::vector<float> data(bytes / 4, 1.0F);
-  constexpr size_t kReads = 200'000;
+  constexpr size_t kReads = 10'000; // a short round ends before another program takes the core
+  size_t at = 0;
   volatile float sink = 0;
   const double ns = fastestNs(
       [&] {
         float sum = 0;
-        for (size_t i = 0, at = 0; i < kReads; ++i) {
+        for (size_t i = 0; i < kReads; ++i) {
           sum += data[at];
           at += kApart;
           if (at >= data.size()) at -= data.size();
         }
         sink = sum;
       },
-      5);
+      60);
   return ns / kReads / cycle;
 }
 
@@ -173,15 +183,15 @@ double chasedNs(size_t bytes) {
   Scatter random;
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.next() % i]);
   for (size_t i = 0; i < order.size(); ++i) next[order[i] * kLine] = order[(i + 1) % order.size()] * kLine;
-  constexpr size_t kReads = 50'000;
-  volatile size_t sink = 0;
+  constexpr size_t kReads = 2'000;
+  volatile size_t sink = 0; // goes on where the round before ended
   return fastestNs(
              [&] {
                size_t at = sink;
                for (size_t i = 0; i < kReads; ++i) at = next[at];
                sink = at;
              },
-             5) /
+             150) /
          kReads;
 }
 
