@@ -42,6 +42,7 @@ struct LookOptions {
   int64_t node = 0, limit = 0;
   std::string kind, name, sort, find; ///< filters and order of lists
   bool json = false, csv = false, errors = false;
+  bool predicted = false; ///< ls: measured and predicted times of kernels
   std::string script; ///< check: path of a script that shows the first difference
   bool whole = false; ///< check: compare whole passes and kernels too
 };

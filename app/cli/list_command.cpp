@@ -1,5 +1,6 @@
 // uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time.
 #include "app/cli/output.h"
+#include "app/cli/predicted_columns.h"
 #include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
 #include "replay/read/print.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <span>
 
 namespace uopscope::cli {
@@ -65,6 +67,10 @@ size_t limitOf(const LookOptions& o, size_t all) {
   return o.limit > 0 ? std::min(all, static_cast<size_t>(o.limit)) : all;
 }
 
+bool sortsByPrediction(const LookOptions& o) {
+  return o.sort == "measured" || o.sort == "predicted" || o.sort == "ratio";
+}
+
 int listScopes(Trace& trace, const LookOptions& o) {
   std::vector<ScopeInfo> scopes = chosen<ScopeInfo>(
       trace.scopes(), o,
@@ -74,6 +80,12 @@ int listScopes(Trace& trace, const LookOptions& o) {
       },
       [](const ScopeInfo& s) { return s.steps; },
       [](const ScopeInfo& s) { return s.endNs.value_or(s.beginNs) - s.beginNs; });
+  std::optional<PredictedColumns> columns;
+  if (o.predicted || sortsByPrediction(o)) columns.emplace(trace);
+  if (columns) std::erase_if(scopes, [](const ScopeInfo& s) { return s.kind != ScopeKind::Kernel; });
+  if (sortsByPrediction(o))
+    std::ranges::stable_sort(scopes, std::greater(),
+                             [&](const ScopeInfo& s) { return columns->key(s.id, o.sort); });
   size_t limit = limitOf(o, scopes.size());
   if (o.json) {
     Json out;
@@ -88,8 +100,10 @@ int listScopes(Trace& trace, const LookOptions& o) {
              {"name", s.name},   {"script", fileLine(s.script)}, {"root", s.root},
              {"steps", s.steps}, {"total_steps", s.totalSteps},  {"begin_ns", s.beginNs}};
       j["end_ns"] = s.endNs ? Json(*s.endNs) : Json();
+      if (columns) columns->addTo(j, s.id);
       out["scopes"].push_back(j);
     }
+    if (columns) out["prediction"] = columns->summaryJson();
     printJson(out);
     return kFine;
   }
@@ -101,15 +115,24 @@ int listScopes(Trace& trace, const LookOptions& o) {
   for (const PassInfo& p : trace.passes(0)) steps += p.steps;
   fmt::print("{}  tier {}, {}, {}, {}\n", trace.meta("script").empty() ? trace.path() : trace.meta("script"),
              trace.meta("tier"), trace.status(), countedText(kernels, "kernel"), countedText(steps, "step"));
-  Table table({"#", "kind", "name", "steps", "time", "script line"});
+  std::vector<std::string> header{"#", "kind", "name", "steps", "time", "script line"};
+  if (columns) std::ranges::copy(PredictedColumns::header(), std::inserter(header, header.end() - 1));
+  Table table(header);
   bool nested = o.sort.empty() && scopes.size() == trace.scopes().size();
-  for (const ScopeInfo& s : std::span(scopes).first(limit))
-    table.add({fmt::format("{}", s.id), std::string(kindName(s.kind)),
-               std::string(nested ? static_cast<size_t>(depthOf(trace, s)) * 2 : 0, ' ') + s.name,
-               countText(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
-               s.endNs ? durationText(*s.endNs - s.beginNs) : "not ended", fileLine(s.script)});
+  for (const ScopeInfo& s : std::span(scopes).first(limit)) {
+    std::vector<std::string> row{fmt::format("{}", s.id),
+                                 std::string(kindName(s.kind)),
+                                 std::string(nested ? static_cast<size_t>(depthOf(trace, s)) * 2 : 0, ' ') +
+                                     s.name,
+                                 countText(s.kind == ScopeKind::Script ? s.totalSteps : s.steps),
+                                 s.endNs ? durationText(*s.endNs - s.beginNs) : "not ended",
+                                 fileLine(s.script)};
+    if (columns) std::ranges::copy(columns->cells(s.id), std::inserter(row, row.end() - 1));
+    table.add(std::move(row));
+  }
   if (table.size()) table.print();
   noteHidden(limit, scopes.size());
+  if (columns) fmt::print("{}\n", columns->summary());
   if (!trace.passes(0).empty())
     fmt::print("{} passes ran outside any kernel or schedule: uopscope ls {} 0\n", trace.passes(0).size(),
                trace.path());
@@ -256,6 +279,8 @@ int list(const LookOptions& o) {
   warnAbout(trace);
   if (!o.find.empty()) return listNodes(trace, o);
   if (o.kernel.empty()) return listScopes(trace, o);
+  if (o.predicted || sortsByPrediction(o))
+    throw Error(ErrorKind::Value, "--predicted and its orders are for the list of kernels: leave KERNEL out");
   ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.pass.empty()) return listPasses(trace, scope, o);
   return listSteps(trace, trace.findPass(scope, o.pass), o);

@@ -1,5 +1,7 @@
-// uopscope roofline TRACE [KERNEL]: each kernel's time beside the least time that the machine's measured peaks allow.
+// uopscope roofline TRACE [KERNEL]: each kernel's time beside the time that the model of its program predicts, and the least time
+// that the machine's measured peaks allow.
 #include "app/cli/output.h"
+#include "app/cli/predicted_columns.h"
 #include "app/cli/teach_command.h"
 #include "engine/base/cpu_count.h"
 #include "replay/experiment/roofline.h"
@@ -52,16 +54,27 @@ int showRoofline(const RooflineArguments& o) {
                                                       peaks.cacheGbPerSecond, peaks.cacheBytes >> 10)
                                         : "",
              peaks.machine.empty() ? "" : " (measured)");
-  Table table(
-      {"#", "kernel", "launches", "least", "roof", "of roof", "bound by", "FLOP/byte", "GFLOPS", "GB/s"});
+  const auto text = [](double seconds) {
+    return seconds > 0 ? durationText(static_cast<int64_t>(seconds * 1e9)) : std::string("-");
+  };
+  Table table({"#", "kernel", "launches", "fastest", "predicted", "ratio", "waits for", "roof", "of roof",
+               "bound by", "FLOP/byte", "GFLOPS", "GB/s"});
   for (const RooflineRow& r : rows)
-    table.add({fmt::format("{}", r.scope), r.kernel, countText(r.launches),
-               durationText(static_cast<int64_t>(r.seconds * 1e9)),
-               r.predicted > 0 ? durationText(static_cast<int64_t>(r.predicted * 1e9)) : "-",
-               r.predicted > 0 ? fmt::format("{:.0f}%", 100 * r.share) : "-",
-               r.predicted > 0 ? std::string(boundName(r.bound)) : "-", fmt::format("{:.2f}", r.intensity()),
+    table.add({fmt::format("{}", r.scope), r.kernel, countText(r.launches), text(r.seconds),
+               text(r.predicted.seconds), ratioText(r),
+               r.predicted.seconds > 0 ? std::string(timePartName(r.predicted.bound())) : "-", text(r.roof),
+               r.roof > 0 ? fmt::format("{:.0f}%", 100 * r.share) : "-",
+               r.roof > 0 ? std::string(boundName(r.bound)) : "-", fmt::format("{:.2f}", r.intensity()),
                fmt::format("{:.1f}", r.gflops()), fmt::format("{:.1f}", r.gbPerSecond())});
   table.print();
+  if (!peaks.rates.known()) return kFine; // peaks by hand predict nothing
+  fmt::print("{}\n", errorsText(predictionErrors(rows)));
+  if (o.kernel.empty()) return kFine;
+  for (const RooflineRow& r : rows) {
+    fmt::print("{}, {} for each part alone:\n", r.kernel, countedText(r.predicted.threads, "thread"));
+    for (size_t i = 0; i < kTimeParts; ++i)
+      fmt::print("  {:12} {}\n", timePartName(static_cast<TimePart>(i)), text(r.predicted.parts[i]));
+  }
   return kFine;
 }
 

@@ -167,9 +167,9 @@ void addBisect(CLI::App& app, BisectArguments& o, int& code) {
 void addRoofline(CLI::App& app, RooflineArguments& o, int& code) {
   CLI::App* verb = app.add_subcommand(
       "roofline",
-      "each kernel's measured time beside the least time that the machine's measured peaks allow");
+      "each kernel's measured time beside the predicted one and the least that the machine's peaks allow");
   verb->add_option("TRACE", o.trace, "a .uoptrace file of a script whose kernels ran")->required();
-  verb->add_option("KERNEL", o.kernel, "one kernel, by number or name");
+  verb->add_option("KERNEL", o.kernel, "one kernel, by number or name: with the parts of its prediction");
   verb->add_option("--device", o.device, "the device that the peaks are of (CPU)");
   verb->add_option("--peak-gflops", o.gflops, "peak of arithmetic, float32; without it, measured")
       ->check(CLI::PositiveNumber);

@@ -103,8 +103,13 @@ void addList(CLI::App& app, VerbArguments& o) {
   verb->add_option("--find", o.look.find,
                    "nodes of the trace with these words in operation, type or argument");
   verb->add_flag("--errors", o.look.errors, "only failures");
-  verb->add_option("--sort", o.look.sort, "most first; default: in order of time")
-      ->check(CLI::IsMember({"steps", "time", "name"}));
+  verb->add_flag(
+      "--predicted", o.look.predicted,
+      "kernels: the fastest launch, the time that the model of its program predicts, and the ratio");
+  verb->add_option("--sort", o.look.sort,
+                   "most first; default: in order of time. measured, predicted and ratio (farthest from 1 "
+                   "first) imply --predicted")
+      ->check(CLI::IsMember({"steps", "time", "name", "measured", "predicted", "ratio"}));
   verb->callback([&o] { o.code = list(o.look); });
 }
 

@@ -3,12 +3,15 @@
 #include "replay/experiment/peaks.h"
 
 #include "engine/base/error.h"
+#include "replay/experiment/measuring.h"
+#include "replay/experiment/rates.h"
 #include "replay/record/machine.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -25,21 +28,18 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kRounds = 5;
-/// A vector of float numbers, by the compilers' extension: one loop is compiled for each width.
-template <size_t kLanes>
-struct Lanes {
-  typedef float Vector
-      __attribute__((vector_size(kLanes * sizeof(float)))); // NOLINT(modernize-use-using): g++ drops it there
-};
-
+constexpr int kRounds = 12;
 /// Multiply-adds in `kVectors` registers, `steps` times over all of them; returns their sum so that nothing is left out.
 /// Sets `flops` to the number of operations computed. More vectors than latency times the additions begun in a cycle keep the units busy.
 template <size_t kLanes, size_t kVectors>
 [[gnu::always_inline]] inline float arithmeticOf(int64_t steps, double& flops) {
   using Vector = Lanes<kLanes>::Vector;
-  Vector a[kVectors];
-  for (auto& x : a) x = Vector{} + 1.0F;
+  Vector a[kVectors]; // registers, once every loop over it is written out
+  static const std::array<float, kVectors> begin = {1};
+  const float* from = begin.data();
+  asm volatile("" : "+r"(from)); // a compiler that knew that many are equal would compute them once
+#pragma GCC unroll 16
+  for (size_t k = 0; k < kVectors; ++k) a[k] = Vector{} + from[k];
   const volatile float factor = 0.999F, summand = 0.001F; // a compiler that knew them would compute nothing
   const Vector m = Vector{} + factor, c = Vector{} + summand;
   for (int64_t i = 0; i < steps; ++i) {
@@ -47,29 +47,11 @@ template <size_t kLanes, size_t kVectors>
     for (auto& x : a) x = x * m + c;
   }
   Vector sum = {};
+#pragma GCC unroll 16
   for (const auto& x : a) sum += x;
   flops = 2.0 * kLanes * kVectors * static_cast<double>(steps);
   return sum[0];
 }
-/// The sum of `count` numbers, read by four loads a turn.
-template <size_t kLanes>
-[[gnu::always_inline]] inline float readsOf(const float* data, size_t count) {
-  using Vector = Lanes<kLanes>::Vector;
-  Vector sums[4] = {};
-  for (size_t i = 0; i + 4 * kLanes <= count; i += 4 * kLanes) {
-#pragma GCC unroll 4
-    for (size_t k = 0; k < 4; ++k) {
-      Vector read;
-      std::memcpy(&read, data + i + k * kLanes, sizeof read);
-      sums[k] += read;
-    }
-  }
-  const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  float total = 0;
-  for (size_t lane = 0; lane < kLanes; ++lane) total += sum[lane];
-  return total;
-}
-
 #if defined(__x86_64__)
 [[gnu::target("avx512f")]] float arithmetic512(int64_t steps, double& flops) {
   return arithmeticOf<16, 16>(steps, flops);
@@ -89,6 +71,16 @@ float arithmetic(int64_t steps, double& flops) {
 #endif
   return arithmeticOf<4, 8>(steps, flops);
 }
+std::filesystem::path fileOfPeaks() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base =
+      cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
+  return base / "uopscope" / "peaks.json";
+}
+
+} // namespace
+
 float reads(const float* data, size_t count) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return reads512(data, count);
@@ -119,16 +111,6 @@ double best(int threads, const std::function<double(int thread)>& work) {
   return rate;
 }
 
-std::filesystem::path fileOfPeaks() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path base =
-      cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
-  return base / "uopscope" / "peaks.json";
-}
-
-} // namespace
-
 Peaks measurePeaks(int threads) {
   if (threads < 1)
     throw Error(ErrorKind::Value, fmt::format("peaks of {} threads cannot be measured", threads));
@@ -153,6 +135,7 @@ Peaks measurePeaks(int threads) {
   };
   peaks.cacheGbPerSecond = bandwidth(own / 2, 200);
   peaks.gbPerSecond = bandwidth(size_t{256 << 20} / static_cast<size_t>(threads), 1);
+  peaks.rates = measureRates(threads);
   return peaks;
 }
 
@@ -163,15 +146,20 @@ Peaks knownPeaks(int threads, bool again) {
   if (std::ifstream in(file); in) all = nlohmann::json::parse(in, nullptr, false);
   if (!all.is_object()) all = nlohmann::json::object();
   if (const auto at = all.find(key); !again && at != all.end() && at->is_object()) {
-    Peaks p{at->value("gflops", 0.0), at->value("gb_per_s", 0.0), at->value("cache_gb_per_s", 0.0),
-            at->value("cache_bytes", int64_t{0}), machineText()};
-    if (p.known()) return p;
+    Peaks p{at->value("gflops", 0.0),
+            at->value("gb_per_s", 0.0),
+            at->value("cache_gb_per_s", 0.0),
+            at->value("cache_bytes", int64_t{0}),
+            machineText(),
+            ratesFrom(at->value("rates", nlohmann::json()))};
+    if (p.known() && p.rates.known()) return p;
   }
   const Peaks p = measurePeaks(threads);
   all[key] = {{"gflops", p.gflops},
               {"gb_per_s", p.gbPerSecond},
               {"cache_gb_per_s", p.cacheGbPerSecond},
-              {"cache_bytes", p.cacheBytes}};
+              {"cache_bytes", p.cacheBytes},
+              {"rates", ratesJson(p.rates)}};
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
   std::ofstream(file) << all.dump(1) << '\n';

@@ -6,6 +6,8 @@
 //
 // Peaks of another device, or of a trace from another machine, are given by hand.
 #pragma once
+#include "engine/codegen/machine_rates.h"
+
 #include <cstdint>
 #include <string>
 
@@ -17,6 +19,7 @@ struct Peaks {
   double cacheGbPerSecond = 0; ///< from the second cache
   int64_t cacheBytes = 0;      ///< of all threads: smaller data stays in the cache between launches
   std::string machine = {};    ///< machineText() of where they were measured; empty: given by hand
+  MachineRates rates = {}; ///< for the prediction of a kernel's time; unknown where peaks are given by hand
   bool known() const { return gflops > 0 && gbPerSecond > 0; }
 };
 

@@ -1,4 +1,5 @@
-// The roofline: each kernel as a dot below the roof of this machine, and a row with its time beside the least time.
+// The roofline: each kernel as a dot below the roof of this machine, or as one of predicted against measured time, and a row with
+// its time beside the predicted and the least time. Heads of columns sort, a field filters by name.
 import QtQuick
 import QtQuick.Layouts
 import QtQuick.Controls.Basic
@@ -9,24 +10,29 @@ ColumnLayout {
     objectName: "rooflinePane"
     spacing: 0
     property int chosen: -1
+    property string view: "roof" // or "prediction"
     readonly property var roof: Tools.roofline.roof
-    readonly property bool narrow: width < Theme.px(760)
-    readonly property bool tight: width < Theme.px(560)
+    readonly property bool narrow: width < Theme.px(1080) // the name of a kernel needs room as well
+    readonly property bool tight: width < Theme.px(670)
     onVisibleChanged: if (visible) Tools.roofline.load()
     Connections { target: Tools.roofline; function onChanged() { plot.requestPaint(); if (pane.visible && Tools.roofline.count === 0 && !Tools.roofline.busy) Tools.roofline.load(); } }
     Connections { target: Theme; function onChanged() { plot.requestPaint(); } }
+    function show(index) { chosen = index; list.positionViewAtIndex(index, ListView.Contain); }
+    function sortBy(column) { chosen = -1; Tools.roofline.sortBy(column); }
 
     RowLayout {
         Layout.fillWidth: true
         Layout.margins: Theme.px(12)
         Layout.bottomMargin: 0
         spacing: Theme.px(10)
-        ULabel { objectName: "rooflinePeaks"; text: Tools.roofline.busy ? qsTr("Measuring this machine's peaks …") : Tools.roofline.peaks; color: Theme.textMuted; wrapMode: Text.Wrap; Layout.fillWidth: true }
+        USegments { objectName: "rooflineView"; visible: Tools.roofline.all > 0; options: [{value: "roof", text: qsTr("Roof")}, {value: "prediction", text: qsTr("Prediction")}]; value: pane.view; onPicked: v => pane.view = v }
+        UField { objectName: "rooflineFilter"; visible: Tools.roofline.all > 0; hint: qsTr("Name of a kernel"); Layout.preferredWidth: Theme.px(190); onTextChanged: { pane.chosen = -1; Tools.roofline.filter = text; } Keys.onEscapePressed: clear() }
+        ULabel { objectName: "rooflinePeaks"; text: Tools.roofline.busy ? qsTr("Measuring this machine's peaks …") : pane.view === "prediction" ? Tools.roofline.errors : Tools.roofline.peaks; color: Theme.textMuted; wrapMode: Text.Wrap; Layout.fillWidth: true }
         ULabel { objectName: "rooflineRemark"; visible: text.length > 0; text: Tools.roofline.remark; color: Theme.warning; wrapMode: Text.Wrap; Layout.fillWidth: true }
     }
     Item {
         id: area
-        visible: Tools.roofline.count > 0 && pane.height > Theme.px(240) // below that the list alone
+        visible: pane.view === "roof" && Tools.roofline.count > 0 && pane.height > Theme.px(240) // below that the list alone
         Layout.fillWidth: true
         Layout.preferredHeight: Math.min(Theme.px(300), pane.height * 0.45)
         Layout.margins: Theme.px(12)
@@ -107,30 +113,55 @@ ColumnLayout {
                 color: index === pane.chosen ? Theme.accent : Theme.raised
                 border.width: 2
                 border.color: share >= 0.5 ? Theme.added : Theme.removed
-                UArea { id: dotArea; anchors.fill: parent; stop: false; name: dot.kernel; onClicked: { pane.chosen = dot.index; list.positionViewAtIndex(dot.index, ListView.Contain); } onDoubleClicked: Tools.roofline.follow(dot.index) }
+                UArea { id: dotArea; anchors.fill: parent; stop: false; name: dot.kernel; onClicked: pane.show(dot.index); onDoubleClicked: Tools.roofline.follow(dot.index) }
                 UTip { visible: dotArea.containsMouse; text: dot.share > 0 ? qsTr("%1: %2, %3 % of the roof").arg(dot.kernel).arg(dot.time).arg(Math.round(100 * dot.share)) : dot.kernel }
             }
         }
     }
+    PredictionPlot {
+        visible: pane.view === "prediction" && Tools.roofline.count > 0 && pane.height > Theme.px(240)
+        Layout.fillWidth: true
+        Layout.preferredHeight: Math.min(Theme.px(300), pane.height * 0.45)
+        Layout.margins: Theme.px(12)
+        chosen: pane.chosen
+        onTaken: index => pane.show(index)
+    }
     Rectangle { visible: Tools.roofline.count > 0; Layout.fillWidth: true; implicitHeight: 1; color: Theme.line }
+    component Head: ULabel {
+        id: head
+        required property string column
+        property real wide: Theme.px(76)
+        readonly property bool sorted: Tools.roofline.sort === column
+        property string title: ""
+        Layout.preferredWidth: wide
+        horizontalAlignment: Text.AlignRight
+        font.pixelSize: Theme.small
+        font.weight: sorted ? Font.DemiBold : Font.Normal
+        color: sorted ? Theme.text : Theme.textMuted
+        text: title + (sorted ? (Tools.roofline.descending ? " ▾" : " ▴") : "")
+        UArea { objectName: "rooflineHead-" + head.column; anchors.fill: parent; name: head.title; Accessible.role: Accessible.ColumnHeader; onClicked: pane.sortBy(head.column) }
+    }
     component Cell: ULabel { property real wide: Theme.px(76); Layout.preferredWidth: wide; horizontalAlignment: Text.AlignRight; font.pixelSize: Theme.small; mono: true }
     RowLayout {
-        visible: Tools.roofline.count > 0
+        visible: Tools.roofline.all > 0
         Layout.fillWidth: true
         Layout.margins: Theme.px(8)
         Layout.leftMargin: Theme.px(14)
         Layout.rightMargin: Theme.px(14)
         spacing: Theme.px(8)
-        ULabel { text: qsTr("Kernel"); color: Theme.textMuted; font.pixelSize: Theme.small; Layout.fillWidth: true }
-        Cell { visible: !pane.tight; text: qsTr("launches"); color: Theme.textMuted }
-        Cell { text: qsTr("fastest"); color: Theme.textMuted }
-        Cell { visible: !pane.tight; text: qsTr("predicted"); color: Theme.textMuted }
-        Cell { text: qsTr("of the roof"); color: Theme.textMuted; wide: Theme.px(88) }
-        Cell { text: qsTr("bound by"); color: Theme.textMuted; wide: Theme.px(84) }
-        Cell { visible: !pane.narrow; text: qsTr("FLOP/byte"); color: Theme.textMuted }
-        Cell { visible: !pane.narrow; text: qsTr("GFLOPS"); color: Theme.textMuted }
-        Cell { visible: !pane.narrow; text: qsTr("GB/s"); color: Theme.textMuted }
+        Head { column: "kernel"; title: qsTr("Kernel"); horizontalAlignment: Text.AlignLeft; Layout.fillWidth: true }
+        Head { column: "launches"; visible: !pane.tight; title: qsTr("launches") }
+        Head { column: "time"; title: qsTr("fastest") }
+        Head { column: "predicted"; title: qsTr("predicted"); wide: Theme.px(96) }
+        Head { column: "ratio"; title: qsTr("ratio") }
+        Head { column: "waits"; visible: !pane.narrow; title: qsTr("waits for"); wide: Theme.px(92) }
+        Head { column: "share"; visible: !pane.tight; title: qsTr("of the roof"); wide: Theme.px(88) }
+        Head { column: "bound"; visible: !pane.tight; title: qsTr("bound by"); wide: Theme.px(84) }
+        Head { column: "intensity"; visible: !pane.narrow; title: qsTr("FLOP/byte") }
+        Head { column: "gflops"; visible: !pane.narrow; title: qsTr("GFLOPS") }
+        Head { column: "bandwidth"; visible: !pane.narrow; title: qsTr("GB/s") }
     }
+    ULabel { objectName: "rooflineNone"; visible: Tools.roofline.count === 0 && Tools.roofline.all > 0; text: qsTr("No kernel has this in its name."); color: Theme.textMuted; Layout.fillWidth: true; Layout.margins: Theme.px(14) }
     UList {
         id: list
         objectName: "rooflineList"
@@ -146,7 +177,9 @@ ColumnLayout {
             required property string kernel
             required property string launches
             required property string time
-            required property string roofTime
+            required property string predicted
+            required property real ratio
+            required property string waits
             required property real share
             required property string bound
             required property real intensity
@@ -154,7 +187,7 @@ ColumnLayout {
             required property real bandwidth
             owner: list
             at: index
-            label: kernel + ", " + time + ", " + Math.round(100 * share) + " %, " + bound
+            label: kernel + ", " + time + ", " + (ratio > 0 ? qsTr("predicted %1").arg(predicted) + ", " : "") + Math.round(100 * share) + " %, " + bound
             chosen: index === pane.chosen
             width: list.width
             height: Theme.row
@@ -167,9 +200,11 @@ ColumnLayout {
                 ULabel { text: row.kernel; Layout.fillWidth: true }
                 Cell { visible: !pane.tight; text: row.launches }
                 Cell { text: row.time }
-                Cell { visible: !pane.tight; text: row.roofTime }
-                Cell { text: row.share > 0 ? Math.round(100 * row.share) + " %" : "–"; wide: Theme.px(88); color: row.share >= 0.5 ? Theme.added : row.share > 0 ? Theme.removed : Theme.textMuted }
-                Cell { text: row.bound; wide: Theme.px(84); mono: false }
+                Cell { text: row.ratio > 0 ? row.predicted : "–"; wide: Theme.px(96) }
+                Cell { text: row.ratio > 0 ? row.ratio.toFixed(2) : "–"; color: row.ratio <= 0 ? Theme.textMuted : Math.abs(row.ratio - 1) <= 0.3 ? Theme.added : Theme.removed }
+                Cell { visible: !pane.narrow; text: row.waits; wide: Theme.px(92); mono: false }
+                Cell { visible: !pane.tight; text: row.share > 0 ? Math.round(100 * row.share) + " %" : "–"; wide: Theme.px(88); color: row.share >= 0.5 ? Theme.added : row.share > 0 ? Theme.removed : Theme.textMuted }
+                Cell { visible: !pane.tight; text: row.bound; wide: Theme.px(84); mono: false }
                 Cell { visible: !pane.narrow; text: row.intensity.toFixed(2) }
                 Cell { visible: !pane.narrow; text: row.gflops.toFixed(1) }
                 Cell { visible: !pane.narrow; text: row.bandwidth.toFixed(1) }
