@@ -28,13 +28,14 @@ constexpr unsigned kCodeObjectVersion = 400;
 /// It finds which numbers and arguments a kernel does not read, so that none are loaded.
 constexpr const char* kLastPass = "amdgpu-attributor";
 
-class Listing : public Program {
+class Listing : public Program, public TellsRegisters {
 public:
   explicit Listing(Binary binary) : binary_(std::move(binary)) {}
   double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
                 std::span<const int64_t>, bool) override {
     return -1;
   }
+  std::optional<RegisterUse> registerUse() const override { return registerUseOf(binary_); }
   std::string assembly() const override { return listing(binary_, nullptr); }
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return listing(binary_, &lines);
@@ -148,6 +149,17 @@ std::string listing(const Binary&, std::vector<AssemblyLine>*) {
 }
 
 #endif
+
+RegisterUse registerUseOf(const Binary& binary) {
+  constexpr int64_t kRegisterBytes = 4;
+  const Resources r = resourcesOf(binary);
+  RegisterUse used;
+  used.registers = r.vectorRegisters;
+  used.spills = r.spilledRegisters;
+  used.spilledBytes = r.spilledRegisters * kRegisterBytes;
+  used.stackBytes = r.scratchBytes;
+  return used;
+}
 
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
   const GpuMachine machine{kTriple, architecture, kLastPass, false, kCodeObjectVersion};

@@ -246,13 +246,14 @@ private:
   bool inSection_ = false;
 };
 
-class Listing : public Program {
+class Listing : public Program, public TellsRegisters {
 public:
   explicit Listing(Binary binary) : binary_(std::move(binary)) {}
   double launch(std::span<void* const>, std::span<const int64_t>, std::span<const int64_t>,
                 std::span<const int64_t>, bool) override {
     return -1;
   }
+  std::optional<RegisterUse> registerUse() const override { return registerUseOf(binary_); }
   std::string assembly() const override { return sass(binary_, nullptr); }
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return sass(binary_, &lines);
@@ -312,6 +313,16 @@ Binary compileIr(const std::string& kernel, const std::string& source, const std
   }
   made.image = made.ptx;
   return made;
+}
+
+std::optional<RegisterUse> registerUseOf(const Binary& binary) {
+  static const std::regex counts(R"((\d+) registers a thread, (\d+) bytes spilled)");
+  std::smatch found;
+  if (!std::regex_search(binary.resources, found, counts)) return {};
+  RegisterUse used;
+  used.registers = std::stoll(found[1]);
+  used.spilledBytes = std::stoll(found[2]);
+  return used;
 }
 
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
