@@ -1,4 +1,5 @@
-// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time.
+// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time. Registers are in
+// registers_command.cpp.
 #include "app/cli/output.h"
 #include "app/cli/trace_folder.h"
 #include "replay/read/node_search.h"
@@ -255,6 +256,7 @@ int list(const LookOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
   if (!o.find.empty()) return listNodes(trace, o);
+  if (o.registers) return listRegisters(trace, o);
   if (o.kernel.empty()) return listScopes(trace, o);
   ScopeId scope = o.kernel == "0" ? 0 : trace.findScope(o.kernel);
   if (o.pass.empty()) return listPasses(trace, scope, o);
