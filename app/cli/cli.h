@@ -43,10 +43,13 @@ struct LookOptions {
   std::string kind, name, sort, find; ///< filters and order of lists
   bool json = false, csv = false, errors = false;
   bool predicted = false; ///< ls: measured and predicted times of kernels
-  std::string script; ///< check: path of a script that shows the first difference
-  bool whole = false; ///< check: compare whole passes and kernels too
+  std::string script;     ///< check: path of a script that shows the first difference
+  bool whole = false;     ///< check: compare whole passes and kernels too
+  bool registers = false; ///< ls: what kernels do with registers
 };
 int list(const LookOptions& options);
+/// ls --registers: the kernels, or the curve along the linear program of one.
+int listRegisters(Trace& trace, const LookOptions& options);
 int show(const LookOptions& options);
 int showProvenance(Trace& trace, ScopeId scope, const LookOptions& options);
 /// Lists the passes of LLVM that changed the kernel; with `step`, prints the difference that this pass made.

@@ -1,4 +1,5 @@
-// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time.
+// uopscope ls TRACE [KERNEL [PASS]]: lists the content of a trace, one level at a time. Registers are in
+// registers_command.cpp.
 #include "app/cli/output.h"
 #include "app/cli/predicted_columns.h"
 #include "app/cli/trace_folder.h"
@@ -278,6 +279,7 @@ int list(const LookOptions& o) {
   Trace trace(o.trace);
   warnAbout(trace);
   if (!o.find.empty()) return listNodes(trace, o);
+  if (o.registers) return listRegisters(trace, o);
   if (o.kernel.empty()) return listScopes(trace, o);
   if (o.predicted || sortsByPrediction(o))
     throw Error(ErrorKind::Value, "--predicted and its orders are for the list of kernels: leave KERNEL out");

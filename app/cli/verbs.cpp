@@ -103,6 +103,9 @@ void addList(CLI::App& app, VerbArguments& o) {
   verb->add_option("--find", o.look.find,
                    "nodes of the trace with these words in operation, type or argument");
   verb->add_flag("--errors", o.look.errors, "only failures");
+  verb->add_flag("--registers", o.look.registers,
+                 "registers alive at once and bytes that the compiler spilled, those with most first; with "
+                 "KERNEL the count behind each instruction of its linear program");
   verb->add_flag(
       "--predicted", o.look.predicted,
       "kernels: the fastest launch, the time that the model of its program predicts, and the ratio");

@@ -6,6 +6,7 @@
 #include "engine/codegen/bounds_check.h"
 #include "engine/codegen/control_flow.h"
 #include "engine/codegen/decompositions.h"
+#include "engine/codegen/effect_order.h"
 #include "engine/codegen/expander.h"
 #include "engine/codegen/final_rules.h"
 #include "engine/codegen/gpudims.h"
@@ -68,6 +69,7 @@ struct Matchers {
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
   PatternMatcher final{{finalRules()}};
+  PatternMatcher effectOrder{{effectOrderRules()}};
   PatternMatcher controlFlow{{controlFlowRules()}};
 };
 const Matchers& matchers() {
@@ -95,6 +97,10 @@ const PatternMatcher* carriedOnCpu(const Target& target) {
 }
 const PatternMatcher* stagedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().windows;
+}
+/// A thread of a GPU has registers enough, and its compiler orders a program as it likes.
+const PatternMatcher* orderedOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().effectOrder;
 }
 const PatternMatcher* users(const Target& target) {
   bool any = target.preMatcher || rendererRules(target.device).pre;
@@ -175,6 +181,10 @@ UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
   return graphRewrite(sink, rules, {.name = pass.name, .ctx = context});
 }
 
+UOp orderByLiveness(const KernelPass& pass, UOp sink, const Target& target) {
+  return orderEffects(sink, target, *pass.rules(target), pass.name);
+}
+
 UOp addControlFlow(const KernelPass& pass, UOp sink, const Target& target) {
   ControlFlowContext order = orderLoops(sink);
   return graphRewriteBottomUp(sink, *pass.rules(target), {.name = pass.name, .ctx = order});
@@ -225,6 +235,8 @@ constexpr KernelPass kPasses[] = {
      "operations that the target lacks are computed by those it has"},
     {"final rewrite", Part::AfterOpts, kLowered, all<&M::final>, finalRewrite,
      "the last changes before code, with the renderer's own rules"},
+    {"order by liveness", Part::AfterOpts, kLowered, orderedOnCpu, orderByLiveness,
+     "stores that share values follow one another where too many registers would be in use"},
     {"add control flow",
      Part::AfterOpts,
      {},

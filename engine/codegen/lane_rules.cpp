@@ -36,10 +36,11 @@ UOp laneOfArithmetic(Match& m) {
   return UOp::make(from.op(), withLanes(from.dtype(), static_cast<int>(gep.arg().ints().size())), sources,
                    from.arg());
 }
-/// Whether a condition compares values: it is computed for many lanes at once, as they are.
+/// Whether a condition compares values, if only with zero, as a cast does: it is computed for many lanes at once, as they are.
 bool comparesValues(UOp condition) {
   return !visitBelow(condition, [](UOp u) {
-    if (u.in(group::kComparison) && !u.src(0).dtype().isBool())
+    const bool compares = u.in(group::kComparison) || (u.is(Op::CAST) && u.dtype().isBool());
+    if (compares && !u.src(0).dtype().isBool())
       return u.src(0).dtype().kind() == Scalar::Index ? Visit::Past : Visit::Stop;
     return u.in(group::kElementwise) ? Visit::Below : Visit::Past;
   });

@@ -134,6 +134,17 @@ std::string listing(const Binary&, std::vector<AssemblyLine>*) {
 
 #endif
 
+RegisterUse registerUseOf(const Binary& binary) {
+  constexpr int64_t kRegisterBytes = 4;
+  const Resources r = resourcesOf(binary);
+  RegisterUse used;
+  used.registers = r.vectorRegisters;
+  used.spills = r.spilledRegisters;
+  used.spilledBytes = r.spilledRegisters * kRegisterBytes;
+  used.stackBytes = r.scratchBytes;
+  return used;
+}
+
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture) {
   const GpuMachine machine{kTriple, architecture, kLastPass, false, kCodeObjectVersion};
   if (!llvmVersion().empty() && !knowsArchitecture(machine))
@@ -172,8 +183,10 @@ std::string wantedArchitecture() {
 
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
+  Binary binary = compile(kernel.name, source, architecture);
+  const RegisterUse registers = registerUseOf(binary);
   return std::make_shared<ListingProgram>(
-      [binary = compile(kernel.name, source, architecture)](auto* lines) { return listing(binary, lines); });
+      [binary = std::move(binary)](auto* lines) { return listing(binary, lines); }, registers);
 }
 
 } // namespace uopscope::amd

@@ -8,6 +8,7 @@
 // Thread-safe.
 #pragma once
 #include "engine/runtime/device.h"
+#include "engine/runtime/register_use.h"
 
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct Resources {
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture);
 /// Throws Error(Compile) for an object without metadata.
 Resources resourcesOf(const Binary& binary);
+/// The part of it about registers. Spilled registers are of 32 bits; the object does not say how often they move.
+RegisterUse registerUseOf(const Binary& binary);
 /// The linked object. Throws Error(Device) if there is no ld.lld, Error(Compile) with the linker's message.
 std::string codeObject(const std::string& kernel, const Binary& binary);
 

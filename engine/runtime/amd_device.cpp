@@ -20,6 +20,7 @@ public:
   std::string listing(std::vector<AssemblyLine>* lines) const override {
     return amd::listing(binary_, lines);
   }
+  std::optional<RegisterUse> registerUse() const override { return amd::registerUseOf(binary_); }
 
 private:
   amd::Binary binary_;

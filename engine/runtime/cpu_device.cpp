@@ -73,7 +73,7 @@ ThreadPool& threadPool() {
   return pool;
 }
 
-class CpuProgram : public Program {
+class CpuProgram : public Program, public TellsRegisters {
 public:
   CpuProgram(std::shared_ptr<KernelCode> code, const KernelSignature& signature)
       : code_(std::move(code)), entry_(code_->entry()), varSlots_(signature.varSlots),
@@ -102,6 +102,7 @@ public:
     return code_->assemblyWithLines(lines);
   }
   std::string ir() const override { return code_->ir(); }
+  std::optional<RegisterUse> registerUse() const override { return code_->registerUse(); }
 
 private:
   std::shared_ptr<KernelCode> code_;

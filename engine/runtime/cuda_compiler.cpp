@@ -300,6 +300,16 @@ Binary compileIr(const std::string& kernel, const std::string& source, const std
   return made;
 }
 
+std::optional<RegisterUse> registerUseOf(const Binary& binary) {
+  static const std::regex counts(R"((\d+) registers a thread, (\d+) bytes spilled)");
+  std::smatch found;
+  if (!std::regex_search(binary.resources, found, counts)) return {};
+  RegisterUse used;
+  used.registers = std::stoll(found[1]);
+  used.spilledBytes = std::stoll(found[2]);
+  return used;
+}
+
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   std::string head = binary.resources.empty() ? "" : "// " + binary.resources + "\n";
   std::string further;
@@ -332,9 +342,10 @@ std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::str
                                      const std::string& architecture) {
   Binary binary =
       usesLlvm() ? compileIr(kernel.name, source, architecture) : compile(kernel.name, source, architecture);
+  const auto registers = registerUseOf(binary);
   std::string ptx = binary.ptx;
   return std::make_shared<ListingProgram>(
-      [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, std::move(ptx));
+      [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, registers, std::move(ptx));
 }
 
 } // namespace uopscope::cuda

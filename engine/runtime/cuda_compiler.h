@@ -7,6 +7,7 @@
 // Thread-safe.
 #pragma once
 #include "engine/runtime/device.h"
+#include "engine/runtime/register_use.h"
 
 #include <string>
 #include <vector>
@@ -16,13 +17,15 @@ namespace uopscope::cuda {
 struct Binary {
   std::string image;     ///< a cubin; PTX for the driver if the GPU is newer than NVRTC
   std::string ptx;       ///< the stage between the source and the machine code
-  std::string resources; ///< ptxas: "23 registers, 0 bytes spilled"
+  std::string resources; ///< ptxas: "23 registers a thread, 0 bytes spilled, 0 bytes shared"
 };
 
 /// Throws Error(Compile) with the compiler's message, the kernel's name and the line of the source, or
 /// Error(Device) if there is no NVRTC.
 Binary compile(const std::string& kernel, const std::string& source, const std::string& architecture);
 
+/// Registers and spilled bytes as ptxas counts them; none for code that the driver compiles.
+std::optional<RegisterUse> registerUseOf(const Binary& binary);
 /// The machine code as text if nvdisasm is installed, else the PTX. `lines` receives the source line of each
 /// line.
 std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines);

@@ -31,7 +31,7 @@ Shape shapeOf(std::span<const int64_t> globalSize, std::span<const int64_t> loca
   return shape;
 }
 
-class DriverProgram : public Program {
+class DriverProgram : public Program, public TellsRegisters {
 public:
   DriverProgram(const LoweredKernel& kernel, std::unique_ptr<Code> code, Gpu& gpu)
       : name_(kernel.name), function_(identifier(kernel.name)), maker_(&gpu), code_(std::move(code)) {
@@ -86,6 +86,7 @@ public:
     return code_->listing(&lines);
   }
   std::string ir() const override { return code_->ir(); }
+  std::optional<RegisterUse> registerUse() const override { return code_->registerUse(); }
 
   Arguments argumentsOf(std::span<void* const> buffers, std::span<const int64_t> vars) const {
     Arguments a;

@@ -6,6 +6,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/driver_memory.h"
 #include "engine/runtime/launch_batch.h"
+#include "engine/runtime/register_use.h"
 
 #include <memory>
 #include <span>
@@ -22,6 +23,7 @@ public:
   virtual std::string listing(std::vector<AssemblyLine>* lines) const = 0;
   /// The text between source and machine code; empty if there is none.
   virtual std::string ir() const { return {}; }
+  virtual std::optional<RegisterUse> registerUse() const { return {}; }
 };
 
 /// Throws Error(Compile) if the device cannot run groups of the kernel's size, Error(Runtime) if the driver does not load

@@ -233,6 +233,7 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
     made.program = device.compile(k, made.source);
   }
   const bool told = observer && observer->wantsMachineTexts();
+  if (told) observer->onArtifact({"registers", registersJson(k, device, made.program.get())});
   if (made.program && (told || vars::debug >= 7)) {
     ObservedPhase phase("disassemble");
     std::vector<AssemblyLine> fromSource;

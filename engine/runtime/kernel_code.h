@@ -5,9 +5,11 @@
 //   code->entry()(buffers, vars, 0);
 #pragma once
 #include "engine/runtime/device.h"
+#include "engine/runtime/register_use.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace uopscope {
@@ -23,6 +25,8 @@ public:
   /// The same, with the source line of each line, if known.
   virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
   virtual std::string ir() const { return {}; }
+  /// What the compiler did with registers, if it says so.
+  virtual std::optional<RegisterUse> registerUse() const { return {}; }
 };
 
 /// Makes KernelCode from a renderer's text; any number of threads may call it at once. Machine code is kept

@@ -2,7 +2,9 @@
 #include "engine/runtime/kernel_report.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/live_ranges.h"
 #include "engine/runtime/counters.h"
+#include "engine/runtime/register_use.h"
 #include "engine/uop/eval.h"
 
 #include <fmt/format.h>
@@ -48,6 +50,25 @@ std::string launchJson(const LoweredKernel& k, const Device& device) {
       jsonList(k.localSize, jsonSize), jsonList(k.vars, variable), fmt::join(k.globals, ","),
       fmt::join(k.outs, ","), fmt::join(k.ins, ","), jsonSize(k.estimates.ops), jsonSize(k.estimates.lds),
       jsonSize(k.estimates.mem));
+}
+
+std::string registersJson(const LoweredKernel& k, const Device& device, const Program* program) {
+  const LiveRanges live = liveRanges(k.uops, registerFileOf(device.renderer().target()));
+  const auto* tells = dynamic_cast<const TellsRegisters*>(program);
+  const std::optional<RegisterUse> used = tells ? tells->registerUse() : std::nullopt;
+  std::string counted = "null";
+  if (used)
+    counted =
+        fmt::format(R"({{"registers":{},"spills":{},"spilled_bytes":{},"reloads":{},"reloaded_bytes":{},)"
+                    R"("stack_bytes":{}}})",
+                    used->registers, used->spills, used->spilledBytes, used->reloads, used->reloadedBytes,
+                    used->stackBytes);
+  return fmt::format(
+      R"({{"file":{{"vectors":{},"vector_bytes":{},"general":{},"general_bytes":{}}},)"
+      R"("peak":{{"vectors":{},"at":{},"general":{},"general_at":{}}},"predicted_bytes":{},"used":{}}})",
+      live.file.vectors, live.file.vectorBytes, live.file.general, live.file.generalBytes,
+      live.vectors.registers, live.vectors.at, live.general.registers, live.general.at, live.spilledBytes,
+      counted);
 }
 
 int64_t evaluate(const Sint& size, std::span<const std::pair<std::string, int64_t>> values) {

@@ -16,6 +16,11 @@ std::string optsJson(const LoweredKernel& kernel);
 /// or an expression.
 std::string launchJson(const LoweredKernel& kernel, const Device& device);
 
+/// What is known about the registers of a kernel: {"file": {"vectors", "vector_bytes", "general", "general_bytes"}, "peak":
+/// {"vectors", "at", "general", "general_at"}, "predicted_bytes", "used": null or {"registers", "spills", "spilled_bytes",
+/// "reloads", "reloaded_bytes", "stack_bytes"}}. Instructions count from 0. `program` may be null.
+std::string registersJson(const LoweredKernel& kernel, const Device& device, const Program* program);
+
 /// The part of making a kernel that does not use the machine. It lowers and renders the kernel, gives each
 /// text to the observer as it is made, and appends the lines that DEBUG asks for to `report`. The program is
 /// null. The caller opens the scope. `lines` receives the instructions that each line of the source comes

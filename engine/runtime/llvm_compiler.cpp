@@ -34,6 +34,7 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #include <exception>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <vector>
 
 namespace uopscope {
@@ -189,7 +190,7 @@ public:
     std::string key =
         disk ? llvm_->identity(cpu_) + (withLines ? "lines\n" : "") + source_ + entryIr_ : std::string();
     if (auto found = disk ? disk->find(key) : std::nullopt) {
-      object_ = std::move(*found);
+      object_ = unpacked(*found);
       std::tie(library_, entry_) = llvm_->load(object_);
       return;
     }
@@ -199,7 +200,7 @@ public:
       object_ = narrower(withLines);
     }
     std::tie(library_, entry_) = llvm_->load(object_);
-    if (disk) disk->store(key, object_);
+    if (disk) disk->store(key, packed());
   }
   ~LlvmCode() override { llvm_->unload(*library_); }
   Entry entry() const override { return entry_; }
@@ -207,6 +208,7 @@ public:
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return llvm_->disassemble(cpu_, object_, &lines);
   }
+  std::optional<RegisterUse> registerUse() const override { return used_; }
   std::string ir() const override {
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu_);
@@ -219,14 +221,26 @@ public:
   }
 
 private:
-  std::string objectFor(const Processor& cpu, bool withLines) const {
+  std::string objectFor(const Processor& cpu, bool withLines) {
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu);
     auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
-    return objectCode(*module, *machine.get());
+    used_ = {};
+    return objectCode(*module, *machine.get(), false, &used_);
+  }
+  /// The cache keeps the object behind a line of the counts.
+  std::string packed() const {
+    return fmt::format("{} {} {} {} {} {}\n{}", used_.registers, used_.spills, used_.reloads,
+                       used_.spilledBytes, used_.reloadedBytes, used_.stackBytes, object_);
+  }
+  std::string unpacked(const std::string& kept) {
+    const size_t end = kept.find('\n');
+    std::istringstream(kept.substr(0, end)) >> used_.registers >> used_.spills >> used_.reloads >>
+        used_.spilledBytes >> used_.reloadedBytes >> used_.stackBytes;
+    return kept.substr(end + 1);
   }
   /// LLVM 19 cannot select instructions of AVX-512 for a few expressions, which it can for AVX2; the numbers are the same.
-  std::string narrower(bool withLines) const {
+  std::string narrower(bool withLines) {
     Processor cpu = cpu_;
     cpu.features += cpu.features.empty() ? "-avx512f" : ",-avx512f";
     cpu.lanes = std::min(cpu.lanes, 8);
@@ -241,6 +255,7 @@ private:
   std::shared_ptr<Llvm> llvm_;
   const Processor& cpu_ = processor();
   std::string function_, source_, entryIr_, object_;
+  RegisterUse used_;
   llvm::orc::JITDylib* library_ = nullptr;
   Entry entry_ = nullptr;
 };

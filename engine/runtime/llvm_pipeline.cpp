@@ -4,6 +4,7 @@
 #include "engine/runtime/llvm_pipeline.h"
 
 #include "engine/base/error.h"
+#include "engine/runtime/llvm_registers.h"
 
 #include <fmt/format.h>
 #include <llvm/AsmParser/Parser.h>
@@ -103,9 +104,11 @@ std::unique_ptr<llvm::TargetMachine> llvmMachine(const Processor& cpu) {
   if (!target)
     throw Error(ErrorKind::Compile,
                 fmt::format("LLVM has no code generator for {}: {}; set CPU_LLVM=0", triple, message));
+  // Constants lie near the code. Without a code model, a machine for a JIT takes the large one, whose addresses of constants
+  // need two registers: the allocator cannot read a constant again where it needs it, and keeps it on the stack instead.
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, cpu.name, cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
 }
 
 std::unique_ptr<llvm::Module> parseKernel(llvm::LLVMContext& context, const std::string& function,
@@ -160,7 +163,7 @@ void runLlvmPasses(llvm::Module& module, llvm::TargetMachine& machine, const Llv
   passes.run(module, modules);
 }
 
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText) {
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText, RegisterUse* used) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   auto owned = std::make_unique<llvm::legacy::PassManager>();
@@ -185,6 +188,7 @@ std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool 
   }
   if (failed)
     throw Error(ErrorKind::Compile, "LLVM cannot write object code for this machine; set CPU_LLVM=0");
+  if (used) passes.add(registerCounter(*used).release());
   passes.add(llvm::createFreeMachineFunctionPass());
   try {
     const GeneratesCode here;

@@ -9,6 +9,7 @@
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/processor.h"
+#include "engine/runtime/register_use.h"
 
 #include <functional>
 #include <memory>
@@ -55,7 +56,9 @@ public:
 };
 
 /// The object file of a module, or its assembly as text. Throws Error(Compile) where LLVM cannot write one for the machine,
-/// LlvmGaveUp where it meets a fault of its own.
-std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText = false);
+/// LlvmGaveUp where it meets a fault of its own. `used`, if given, receives what the functions of the module, all together,
+/// did with the registers.
+std::string objectCode(llvm::Module& module, llvm::TargetMachine& machine, bool asText = false,
+                       RegisterUse* used = nullptr);
 
 } // namespace uopscope

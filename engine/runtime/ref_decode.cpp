@@ -1,8 +1,8 @@
 // Decodes a linear program. Every value gets slots. Constants are stored before the program starts. AFTER and
 // single-lane GEP share the slots of their source.
 #include "engine/base/error.h"
+#include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
-#include "engine/codegen/registers.h"
 #include "engine/codegen/tensor_core_layout.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/ref_program.h"
@@ -58,7 +58,7 @@ private:
                           : m.shared    ? WatchedSpace::Shared
                                         : WatchedSpace::Own});
     p_.watch_ = std::make_unique<GpuWatch>(std::move(memories), std::move(texts));
-    p_.registers_ = registersOf(kernel_.uops);
+    p_.registers_ = liveRanges(kernel_.uops, kThreadRegisters).general.registers;
   }
 
   Operand operand(UOp u) const {

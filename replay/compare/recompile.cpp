@@ -68,6 +68,7 @@ void compileKernel(const Compilation& input, UOp root, bool assembly, Texts text
     auto program = device.compile(made.lowered, made.source);
     if (std::string text = program ? program->assembly() : std::string(); !text.empty())
       observer.onArtifact({"asm", text});
+    observer.onArtifact({"registers", registersJson(made.lowered, device, program.get())});
   }
   observer.poolRetired(*made.lowered.pool);
 }

@@ -19,14 +19,15 @@ int64_t numberOrUnknown(const nlohmann::json& j, const char* name) {
 } // namespace
 
 bool setText(Compilation& c, std::string_view kind, std::string_view text) {
-  std::string* field = kind == "name"       ? &c.name
-                       : kind == "source"   ? &c.source
-                       : kind == "ir"       ? &c.ir
-                       : kind == "asm"      ? &c.assembly
-                       : kind == "opts"     ? &c.opts
-                       : kind == "settings" ? &c.settings
-                       : kind == "launch"   ? &c.launch
-                                            : nullptr;
+  std::string* field = kind == "name"        ? &c.name
+                       : kind == "source"    ? &c.source
+                       : kind == "ir"        ? &c.ir
+                       : kind == "asm"       ? &c.assembly
+                       : kind == "opts"      ? &c.opts
+                       : kind == "settings"  ? &c.settings
+                       : kind == "launch"    ? &c.launch
+                       : kind == "registers" ? &c.registers
+                                             : nullptr;
   if (!field) return false;
   *field = text;
   if (field != &c.launch) return true;

@@ -31,6 +31,8 @@ struct Compilation {
 
   std::string name, status = "ok", message; ///< status: ok, failed, crashed, timeout
   std::string source, ir, assembly, launch, opts;
+  std::string
+      registers; ///< registersJson of a kernel whose assembly was asked for; a corpus does not keep it
   PackedStory story;
   std::optional<uint64_t> applied; ///< appliedIn(story), where the story itself was not loaded
   int64_t compileNs = 0;           ///< time from the graph to the source, as observed

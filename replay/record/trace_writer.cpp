@@ -71,7 +71,8 @@ TraceWriter::TraceWriter(Database db, Tier tier, RuleBook& book, int64_t startNs
   freeBuffer_ = prepare("UPDATE buffer SET end_ns = ? WHERE id = ?");
   insertKernel_ =
       prepare("INSERT OR REPLACE INTO kernel (scope, device, opts, global_size, local_size, ops, bytes, "
-              "accessed, registers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+              "accessed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  setRegisters_ = prepare("UPDATE kernel SET registers = ? WHERE scope = ?");
   insertCandidate_ = prepare("INSERT INTO candidate (scope, opts, message, took_ns) VALUES (?, ?, ?, ?)");
   insertDecision_ =
       prepare("INSERT INTO decision (step, reason, price, unit, others) VALUES (?, ?, ?, ?, ?)");

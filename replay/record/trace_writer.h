@@ -72,6 +72,7 @@ private:
   void buffer(const Event& e);
   void program(const Payload& payload);
   void kernel(const std::string& launch);
+  void registers(const std::string& text);
   int64_t bufferOf(uint64_t id, int64_t ns);
   int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
@@ -96,7 +97,7 @@ private:
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
       insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_,
       insertCalls_, setMeta_, insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_,
-      insertCandidate_, insertOutput_, insertKernel_, insertDecision_;
+      insertCandidate_, insertOutput_, insertKernel_, setRegisters_, insertDecision_;
   std::unordered_map<std::string, int64_t> strings_, files_;
   std::vector<int64_t> rules_, matchers_; ///< by index in the RuleBook
   std::unordered_map<uint32_t, RuleList> ruleLists_;

@@ -90,11 +90,15 @@ void TraceWriter::kernel(const std::string& launch) {
       insertKernel_.bindNull(at);
     ++at;
   }
-  if (j.contains("registers") && j["registers"].is_number_integer())
-    insertKernel_.bind(at, j["registers"].get<int64_t>());
-  else
-    insertKernel_.bindNull(at);
   insertKernel_.run();
+}
+
+/// The number of registers is a column too; the text has the rest.
+void TraceWriter::registers(const std::string& text) {
+  if (scopes_.empty()) return;
+  const auto j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object() || !j.contains("used") || !j["used"].is_object()) return;
+  setRegisters_.bind(1, j["used"].value("registers", int64_t{0})).bind(2, scopes_.back().id).run();
 }
 
 void TraceWriter::program(const Payload& p) {
@@ -140,6 +144,7 @@ void TraceWriter::artifact(const Payload& p) {
     it->second = p.text;
   }
   if (p.name == "launch") kernel(p.text);
+  if (p.name == "registers") registers(p.text);
   texts_->add(nextArtifact_++, currentScope(), string(p.name), p.text,
               tier_ == Tier::Full ? p.lines : std::vector<TextLine>());
   rows_ += p.lines.size();

@@ -169,7 +169,7 @@ CREATE TABLE kernel (
   ops ANY,                   -- arithmetic operations of a launch
   bytes ANY,                 -- of the buffers touched
   accessed ANY,              -- bytes of all loads and stores
-  registers INTEGER          -- of a thread; NULL: not known
+  registers INTEGER          -- that the code names: of vectors on a processor, of a thread on a GPU; NULL: not known
 ) STRICT;
 
 -- Parts of a scope that took time: "lower", "render", "compile", "disassemble".
@@ -443,7 +443,7 @@ CREATE VIEW v_decline AS
   JOIN string AS reason ON reason.id = decline.reason LEFT JOIN scope ON scope.id = pass.scope
   LEFT JOIN string AS kernel ON kernel.id = scope.name;
 
--- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch" (JSON); of a schedule "held" (a JSON list of the places, in the topological order of its graph, of the values that tensors hold): id, scope, kind (string.id), text.
+-- Text that belongs to a scope: "source", "ir", "asm", "uops", "opts", "launch", "registers" (JSON); of a schedule "held" (a JSON list of the places, in the topological order of its graph, of the values that tensors hold): id, scope, kind (string.id), text.
 CREATE VIEW artifact AS
   SELECT text.id, text.scope, text.kind, (
     WITH RECURSIVE walk(rest, line, position, number, scale) AS ( -- scale 0: the number is complete

@@ -74,15 +74,25 @@ std::string optsOrNone(const Compilation& c) {
   return text.empty() ? "none" : text;
 }
 
+/// What the compiler says about registers; of one that says nothing, such as clang, what its assembly shows.
+json registerFacts(const Compilation& c) {
+  const json all = json::parse(c.registers, nullptr, false);
+  const json used = all.is_object() ? all.value("used", json()) : json();
+  if (!used.is_object())
+    return {{"registers", vectorRegisters(c.assembly)}, {"spills", vectorSpills(c.assembly)}};
+  return {{"registers", used.value("registers", size_t{0})},
+          {"spills", used.value("spills", size_t{0}) + used.value("reloads", size_t{0})}};
+}
+
 json facts(const Compilation& c) {
-  return {{"problem", c.status == "ok" ? "" : c.message},
-          {"source", c.source},
-          {"rewrites", stepsOf(c)},
-          {"lines", std::count(c.source.begin(), c.source.end(), '\n')},
-          {"instructions", instructionCount(c.assembly)},
-          {"registers", vectorRegisters(c.assembly)},
-          {"spills", vectorSpills(c.assembly)},
-          {"opts", optsText(c)}};
+  json out = {{"problem", c.status == "ok" ? "" : c.message},
+              {"source", c.source},
+              {"rewrites", stepsOf(c)},
+              {"lines", std::count(c.source.begin(), c.source.end(), '\n')},
+              {"instructions", instructionCount(c.assembly)},
+              {"opts", optsText(c)}};
+  out.update(registerFacts(c));
+  return out;
 }
 
 VariantResult resultOf(const std::string& name, const json& j) {

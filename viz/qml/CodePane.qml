@@ -44,7 +44,7 @@ Rectangle {
                 y: Theme.px(5)
                 width: parent.width - Theme.px(22)
                 text: pane.what
-                detail: pane.model.lineCount === 1 ? qsTr("1 line") : qsTr("%1 lines").arg(pane.model.lineCount)
+                detail: (pane.model.lineCount === 1 ? qsTr("1 line") : qsTr("%1 lines").arg(pane.model.lineCount)) + (pane.model.registersText.length > 0 ? ", " + pane.model.registersText : "")
                 UField {
                     id: field
                     visible: pane.searching
@@ -88,7 +88,8 @@ Rectangle {
             boundsBehavior: Flickable.StopAtBounds
             flickableDirection: Flickable.HorizontalAndVerticalFlick
             contentWidth: Math.max(width, gutter + (pane.model.widest + 8) * metrics.advanceWidth)
-            readonly property real gutter: Theme.px(26) + metrics.advanceWidth * String(pane.model.lineCount).length
+            readonly property real numbers: Theme.px(26) + metrics.advanceWidth * String(pane.model.lineCount).length
+            readonly property real gutter: numbers + (pane.model.registersMost > 0 ? Theme.px(78) : 0)
             topMargin: Theme.px(8)
             bottomMargin: Theme.px(8)
             ScrollBar.vertical: UScrollBar {}
@@ -104,6 +105,7 @@ Rectangle {
                 required property string html
                 required property string note
                 required property var noteScope
+                required property int alive
                 readonly property bool chosen: pane.first > 0 && number >= Math.min(pane.first, pane.last) && number <= Math.max(pane.first, pane.last)
                 readonly property bool linked: number === pane.model.currentLine
                 readonly property bool ofSelection: pane.lit !== null && pane.lit.litCount > 0 && Session.node >= 0 && pane.lit.lit(number - 1)
@@ -127,7 +129,7 @@ Rectangle {
                     }
                 }
                 ULabel {
-                    width: list.gutter - Theme.px(12)
+                    width: list.numbers - Theme.px(12)
                     height: parent.height
                     text: line.number
                     mono: true
@@ -155,6 +157,14 @@ Rectangle {
                     x: code.x + code.implicitWidth + Theme.px(18) + (line.note.length > 0 ? lineNote.width + Theme.px(10) : 0)
                     width: Math.max(Theme.px(80), list.width - x - Theme.px(20))
                     height: parent.height
+                }
+                RegisterBar {
+                    visible: pane.model.registersMost > 0
+                    x: list.numbers
+                    height: parent.height
+                    model: pane.model
+                    number: line.number
+                    alive: line.alive
                 }
                 UChip {
                     id: lineNote

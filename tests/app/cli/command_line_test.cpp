@@ -219,7 +219,7 @@ TEST_CASE("tier stats keeps the source of a kernel, and says that it keeps no as
       all += (row.is_array() ? row[0] : row["kind"]).get<std::string>() + " ";
     return all;
   };
-  CHECK(kinds("full.uoptrace") == "asm held ir launch opts source ");
+  CHECK(kinds("full.uoptrace") == "asm held ir launch opts registers source ");
   CHECK(kinds("stats.uoptrace") == "held launch opts source ");
   Trace trace(f.file("stats.uoptrace"));
   std::string kernel;

@@ -2,6 +2,7 @@
 #include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 
@@ -341,4 +342,49 @@ TEST_CASE("a decision is told by ls, show and why: reason, price, alternatives")
   const std::string node = std::to_string(listed[0]["before"].get<int64_t>());
   CHECK(contains(call(f, {"why", trace, "k", "1", node, "twice"}).out, "decided  a product is cheaper"));
   CHECK(contains(call(f, {"why", trace, "k", "1", node}).out, "fired in step 1: a product is cheaper"));
+}
+
+TEST_CASE("registers: how many are in use at once, where, by whom, and what the compiler spilled") {
+  Folder f;
+  const std::string trace = f.file("t.uoptrace");
+  const std::string script =
+      f.file("m.py", "from tinygrad import Tensor\n"
+                     "a, b = Tensor.rand(64, 48).realize(), Tensor.rand(48, 32).realize()\n"
+                     "(a @ b).gelu().realize()\n");
+  REQUIRE(call(f, {"record", "-q", script, "-o", trace}).code == 0);
+  const Json kernels = json(call(f, {"ls", trace, "--registers", "--json"}));
+  REQUIRE(!kernels.empty());
+  int64_t last = INT64_MAX;
+  for (const Json& k : kernels) {
+    CAPTURE(k.dump());
+    CHECK(k["registers"].get<int64_t>() >= 16);
+    CHECK(k["peak"].get<int64_t>() >= 1);
+    REQUIRE(k["used"].is_object()); // LLVM says it
+    const auto spilled = k["used"]["spilled_bytes"].get<int64_t>();
+    CHECK(spilled <= last); // most first
+    last = spilled;
+    CHECK((spilled > 0) == (k["used"]["spills"].get<int64_t>() > 0));
+    CHECK(k["used"]["registers"].get<int64_t>() <= k["registers"].get<int64_t>());
+    const Json column = json(
+        call(f, {"query", trace, "--json",
+                 fmt::format("SELECT registers FROM kernel WHERE scope = {}", k["scope"].get<int64_t>())}));
+    CHECK(column.dump().find(k["used"]["registers"].dump()) != std::string::npos);
+
+    const std::string number = k["scope"].dump();
+    const Json one = json(call(f, {"ls", trace, number, "--registers", "--json"}));
+    const auto alive = one["alive"].get<std::vector<int64_t>>();
+    REQUIRE(!alive.empty());
+    CHECK(*std::ranges::max_element(alive) == k["peak"]);
+    CHECK(alive[k["peak_at"].get<size_t>()] == k["peak"]);
+    int64_t there = 0;
+    for (const Json& v : one["alive_at_peak"])
+      if (v["vector"] == true) there += v["registers"].get<int64_t>();
+    CHECK(there == k["peak"]);
+    const Result text = call(f, {"ls", trace, number, "--registers"});
+    CHECK(contains(text.out, fmt::format("most alive behind instruction {}", k["peak_at"].get<int64_t>())));
+  }
+  const Result listed = call(f, {"ls", trace, "--registers", "--limit", "1"});
+  CHECK(contains(listed.out, "reloaded in their code"));
+  CHECK(contains(call(f, {"ls", sampleTrace(f), "--registers"}).out, "no kernel of this trace tells"));
+  CHECK(call(f, {"ls", sampleTrace(f), "r_4", "--registers"}).code == 2);
 }

@@ -123,6 +123,15 @@ TEST_CASE_FIXTURE(Fixture, "rules of memory and lanes") {
   UOp vconst = UOp::make(Op::VCONST, dtypes::int32.vec(2), {},
                          Arg::of(std::vector<ConstValue>{ConstValue::ofInt(1), ConstValue::ofInt(2)}));
   CHECK(apply(lane, "vconst-lanes", vconst) == a);
+  // Lanes of an address are taken apart; conditions on values are not, also where a cast compares them with zero.
+  UOp places = UOp::make(Op::ADD, dtypes::index.vec(2),
+                         {UOp::vectorize(std::vector{r, x}), lanes(dtypes::index, {3, 4})});
+  CHECK(apply(lane, "gep-of-index-arithmetic", gep(places, {1})) ==
+        UOp::make(Op::ADD, dtypes::index, {x, UOp::index(4)}));
+  UOp f = UOp::variable("f", -9, 9, dtypes::float32), g = UOp::variable("g", -9, 9, dtypes::float32);
+  UOp flags = UOp::make(Op::CAST, dtypes::bool_.vec(2), {UOp::vectorize(std::vector{f, g})});
+  UOp unset = UOp::make(Op::CMPNE, dtypes::bool_.vec(2), {flags, UOp::boolean(true).broadcast(2)});
+  CHECK_FALSE(apply(lane, "gep-of-index-arithmetic", gep(unset, {1})));
 }
 
 TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {

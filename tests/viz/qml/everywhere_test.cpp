@@ -116,3 +116,29 @@ TEST_CASE("everywhere: no grouping, turn or step leaves the canvas empty") {
     }
   }
 }
+
+TEST_CASE(
+    "everywhere: the curve of registers stands beside the lines of a kernel, its peak is marked and told") {
+  Window w(compiledTrace());
+  for (const char* tab : {"uops", "source"}) {
+    CAPTURE(tab);
+    w.session.setTab(tab);
+    REQUIRE(waitFor([&] { return w.session.code()->registersMost() > 0; }));
+    w.settle();
+    CHECK(shown(w.window->contentItem(), "registerBar") > 0);
+    const CodeModel& code = *w.session.code();
+    int most = 0;
+    for (int row = 0; row < code.lineCount(); ++row)
+      most = std::max(most, code.data(code.index(row), CodeModel::AliveRole).toInt());
+    CHECK(most == code.registersMost());
+    const int peak = code.registersPeak();
+    CHECK(code.data(code.index(peak - 1), CodeModel::AliveRole).toInt() == most);
+    const QString who = code.registersAt(peak);
+    CHECK(who.startsWith(QString("%1 of %2 registers").arg(most).arg(code.registersLimit())));
+    CHECK(who.count('\n') >= 1);
+    CHECK(code.registersText().contains(QString::number(most)));
+  }
+  w.session.setTab("script"); // a text without instructions
+  w.settle();
+  CHECK(shown(w.window->contentItem(), "registerBar") == 0);
+}

@@ -14,8 +14,10 @@ constexpr size_t kKeptLines = 4000;
 
 } // namespace
 
-void CodeModel::setText(const QString& title, const QString& text, Language language) {
+void CodeModel::setText(const QString& title, const QString& text, Language language,
+                        std::shared_ptr<const LineRegisters> registers) {
   beginResetModel();
+  registers_ = std::move(registers);
   title_ = title;
   missing_.clear();
   language_ = language;
@@ -109,16 +111,14 @@ QVariant CodeModel::data(const QModelIndex& index, int role) const {
   case NoteRole: return note == notes_.end() ? QString() : note->second.text;
   case NoteScopeRole: return note == notes_.end() ? qlonglong{0} : note->second.scope;
   case LinkedRole: return row + 1 == current_;
+  case AliveRole: return registers_ ? registers_->alive(row + 1) : -1;
   default: return {};
   }
 }
 
 QHash<int, QByteArray> CodeModel::roleNames() const {
-  return {{NumberRole, "number"},
-          {HtmlRole, "html"},
-          {NoteRole, "note"},
-          {NoteScopeRole, "noteScope"},
-          {LinkedRole, "linked"}};
+  return {{NumberRole, "number"},       {HtmlRole, "html"},     {NoteRole, "note"},
+          {NoteScopeRole, "noteScope"}, {LinkedRole, "linked"}, {AliveRole, "alive"}};
 }
 
 } // namespace uopscope

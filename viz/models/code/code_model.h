@@ -4,6 +4,7 @@
 //
 //   CodeModel code;  code.setText("source", text);  code.lineCount()
 #pragma once
+#include "viz/models/work/line_registers.h"
 #include "viz/models/work/rich_text.h"
 
 #include <QAbstractListModel>
@@ -24,16 +25,24 @@ class CodeModel : public QAbstractListModel {
   Q_PROPERTY(int faultLine READ faultLine NOTIFY changed)
   Q_PROPERTY(QString faultText READ faultText NOTIFY changed)
   Q_PROPERTY(int widest READ widest NOTIFY changed)
+  /// The curve of registers beside the lines: those in use where most are, those that there are, the line of the peak; 0: no
+  /// curve is known.
+  Q_PROPERTY(int registersMost READ registersMost NOTIFY changed)
+  Q_PROPERTY(int registersLimit READ registersLimit NOTIFY changed)
+  Q_PROPERTY(int registersPeak READ registersPeak NOTIFY changed)
+  /// One sentence on the registers of the whole text; empty where they are not known.
+  Q_PROPERTY(QString registersText READ registersText NOTIFY changed)
 
 public:
-  enum Roles { NumberRole = Qt::UserRole + 1, HtmlRole, NoteRole, NoteScopeRole, LinkedRole };
+  enum Roles { NumberRole = Qt::UserRole + 1, HtmlRole, NoteRole, NoteScopeRole, LinkedRole, AliveRole };
   struct Note {
     QString text;
     qlonglong scope = 0;
   };
   using QAbstractListModel::QAbstractListModel;
 
-  void setText(const QString& title, const QString& text, Language language);
+  void setText(const QString& title, const QString& text, Language language,
+               std::shared_ptr<const LineRegisters> registers = {});
   void setMissing(const QString& why);
   void setNotes(std::map<int, Note> notes);
   /// Highlights the line that belongs to the state of the window; 0 for none.
@@ -46,6 +55,12 @@ public:
   QString title() const { return title_; }
   QString missing() const { return missing_; }
   int widest() const { return widest_; } ///< characters of the longest line
+  int registersMost() const { return registers_ ? registers_->most() : 0; }
+  int registersLimit() const { return registers_ ? registers_->limit() : 0; }
+  int registersPeak() const { return registers_ ? registers_->peakLine() : 0; }
+  QString registersText() const { return registersMost() ? registers_->summary() : QString(); }
+  /// Who holds the registers behind a line (from 1).
+  Q_INVOKABLE QString registersAt(int line) const { return registers_ ? registers_->who(line) : QString(); }
   /// Lines first to last (from 1), both included, as plain text.
   Q_INVOKABLE QString plainText(int first = 1, int last = -1) const;
   /// Returns an error text, empty on success.
@@ -66,6 +81,7 @@ private:
   std::vector<bool> inside_; ///< whether a line begins inside a comment or string
   mutable std::map<int, QString> html_;
   std::map<int, Note> notes_;
+  std::shared_ptr<const LineRegisters> registers_;
   Language language_ = Language::Plain;
   int current_ = 0, widest_ = 0, fault_ = 0;
 };

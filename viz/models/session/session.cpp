@@ -83,9 +83,10 @@ Session::Session(QObject* parent)
   });
   connect(&pictures_, &Pictures::statsReady, this, [this](const auto& rows) { stats_.setRows(rows); });
   connect(&pictures_, &Pictures::textReady, this,
-          [this](qlonglong, const QString& kind, const QString& text, bool exists) {
+          [this](qlonglong, const QString& kind, const QString& text, bool exists,
+                 const std::shared_ptr<const LineRegisters>& registers) {
             if (exists)
-              code_.setText(kind, text, languageOf(kind));
+              code_.setText(kind, text, languageOf(kind), registers);
             else if (scopeKind_ == QLatin1String("kernel"))
               code_.setMissing(kind == QLatin1String("source")
                                    ? tr("No source was recorded for this kernel: it failed before it was "

@@ -167,8 +167,13 @@ void Pictures::askStats(const StatsQuestion& question) {
 void Pictures::askText(ScopeId scope, const QString& kind) {
   jobs_.ask(Channel::Text, [this, scope, kind](Jobs::Job& job) -> Jobs::Answer {
     const auto text = job.trace().artifact(scope, kind.toStdString());
-    return [this, scope, kind, text] {
-      Q_EMIT textReady(scope, kind, QString::fromStdString(text.value_or("")), text.has_value());
+    std::shared_ptr<const LineRegisters> registers;
+    try {
+      if (text) registers = LineRegisters::of(job.trace(), scope, kind.toStdString());
+    } catch (const Error&) { // of a program that cannot be made again; its text can be read all the same
+    }
+    return [this, scope, kind, text, registers] {
+      Q_EMIT textReady(scope, kind, QString::fromStdString(text.value_or("")), text.has_value(), registers);
     };
   });
 }

@@ -5,6 +5,7 @@
 //   connect(&pictures, &Pictures::pictureReady, ...);
 //   pictures.askPicture({pass, step});
 #pragma once
+#include "viz/models/work/line_registers.h"
 #include "viz/models/work/readers.h"
 #include "viz/models/work/reports.h"
 
@@ -43,7 +44,8 @@ Q_SIGNALS:
   void pictureReady(std::shared_ptr<const uopscope::Picture> picture, QVariantMap step, qlonglong followed);
   void nodeReady(qlonglong node, QVariantMap report);
   void statsReady(std::shared_ptr<std::vector<uopscope::StatsRow>> rows);
-  void textReady(qlonglong scope, QString kind, QString text, bool exists);
+  void textReady(qlonglong scope, QString kind, QString text, bool exists,
+                 std::shared_ptr<const uopscope::LineRegisters> registers);
 
 private:
   Jobs& jobs_;
