@@ -20,15 +20,17 @@ ColumnLayout {
     function show(index) { chosen = index; list.positionViewAtIndex(index, ListView.Contain); }
     function sortBy(column) { chosen = -1; Tools.roofline.sortBy(column); }
 
-    RowLayout {
+    GridLayout {
         Layout.fillWidth: true
         Layout.margins: Theme.px(12)
         Layout.bottomMargin: 0
-        spacing: Theme.px(10)
+        columns: pane.tight ? 2 : 4
+        columnSpacing: Theme.px(10)
+        rowSpacing: Theme.px(6)
         USegments { objectName: "rooflineView"; visible: Tools.roofline.all > 0; options: [{value: "roof", text: qsTr("Roof")}, {value: "prediction", text: qsTr("Prediction")}]; value: pane.view; onPicked: v => pane.view = v }
         UField { objectName: "rooflineFilter"; visible: Tools.roofline.all > 0; hint: qsTr("Name of a kernel"); Layout.preferredWidth: Theme.px(190); onTextChanged: { pane.chosen = -1; Tools.roofline.filter = text; } Keys.onEscapePressed: clear() }
-        ULabel { objectName: "rooflinePeaks"; text: Tools.roofline.busy ? qsTr("Measuring this machine's peaks …") : pane.view === "prediction" ? Tools.roofline.errors : Tools.roofline.peaks; color: Theme.textMuted; wrapMode: Text.Wrap; Layout.fillWidth: true }
-        ULabel { objectName: "rooflineRemark"; visible: text.length > 0; text: Tools.roofline.remark; color: Theme.warning; wrapMode: Text.Wrap; Layout.fillWidth: true }
+        ULabel { objectName: "rooflinePeaks"; visible: text.length > 0 && (!pane.tight || Tools.roofline.all === 0 || pane.height > Theme.px(240)); Layout.columnSpan: pane.tight ? 2 : 1; text: Tools.roofline.busy ? qsTr("Measuring this machine's peaks …") : pane.view === "prediction" ? Tools.roofline.errors : Tools.roofline.peaks; color: Theme.textMuted; wrapMode: Text.Wrap; Layout.fillWidth: true }
+        ULabel { objectName: "rooflineRemark"; visible: text.length > 0; Layout.columnSpan: pane.tight ? 2 : 1; text: Tools.roofline.remark; color: Theme.warning; wrapMode: Text.Wrap; Layout.fillWidth: true }
     }
     Item {
         id: area
