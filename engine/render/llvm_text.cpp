@@ -81,10 +81,8 @@ bool cannotOverflow(Op op, UOp u, DType d) {
 } // namespace
 
 std::string llvmSplat(DType d, const std::string& scalar) {
-  if (d.count() == 1) return scalar;
-  std::string lane = scalarType(d) + ' ' + scalar, out = "<" + lane;
-  for (int i = 1; i < d.count(); ++i) out += ", " + lane;
-  return out + ">";
+  // One number: LLVM reads and converts each number of a vector that is spelled out.
+  return d.count() == 1 ? scalar : fmt::format("splat ({} {})", scalarType(d), scalar);
 }
 
 std::string LlvmText::type(DType d) {
