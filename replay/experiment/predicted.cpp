@@ -30,8 +30,8 @@ PredictedTime predictedTime(Trace& trace, ScopeId kernel, const MachineRates& ra
 namespace {
 constexpr double kBetween = 2,
                  kInterpreter = 400e3; ///< bytes a nanosecond that pass through the caches while no kernel
-                                         ///< runs, up to what the interpreter uses again and again
-constexpr double kCompiling = 0.02;      ///< bytes a nanosecond beyond that
+                                       ///< runs, up to what the interpreter uses again and again
+constexpr double kCompiling = 0.02;    ///< bytes a nanosecond beyond that
 constexpr int64_t kAwakeNs =
     20'000; ///< engine/runtime/thread_pool.cpp: as long do threads wait for the next job
 constexpr int64_t kJustMadeNs = 200'000; ///< other kernels were compiled after this one
