@@ -1,9 +1,10 @@
-// Pooling and resizing over the last axes.
+// Windows of the last axes, pooling over them, and resizing.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace uopscope {
 
@@ -14,6 +15,97 @@ Ints lastAxes(size_t n) {
   return axes;
 }
 } // namespace
+
+namespace {
+
+/// Windows that do not overlap: each axis is cut into steps, and of each step the window stays. So an element of a gradient comes
+/// from one window, not from a sum over those that might have held it. An empty tensor where windows overlap.
+Tensor windowsApart(const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& dilation,
+                    const Shape& out) {
+  const size_t n = kernel.size(), lead = x.shape().size() - n;
+  std::vector<std::optional<Sint>> inside(lead), windows(lead);
+  Shape steps(x.shape().begin(), x.shape().begin() + static_cast<long>(lead));
+  Bounds pads(lead, {0, 0});
+  bool isPadded = false;
+  Ints order(lead);
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t i = 0; i < n; ++i) {
+    const Sint& size = x.shape()[lead + i];
+    if (!size.isInt() || !out[i].isInt() || kernel[i] > stride[i] || (dilation[i] > 1 && kernel[i] > 1))
+      return {};
+    const int64_t all = out[i].i() * stride[i];
+    inside.emplace_back(std::min(all, size.i()));
+    pads.emplace_back(0, std::max<int64_t>(0, all - size.i())); // behind the last window
+    isPadded |= all > size.i();
+    steps.insert(steps.end(), {out[i], Sint(stride[i])});
+    windows.insert(windows.end(), {out[i], Sint(kernel[i])});
+  }
+  Tensor inOrder = x.shrinkTo(inside);
+  if (isPadded) inOrder = inOrder.pad(pads);
+  for (size_t part : {size_t{0}, size_t{1}})
+    for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + part));
+  return inOrder.reshape(steps).shrinkTo(windows).permute(order);
+}
+
+} // namespace
+
+Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation) const {
+  OperationScope op("pool");
+  size_t n = kernel.size();
+  auto list = [](const Ints& v) { return shapeStr(Shape(v.begin(), v.end())); };
+  if (shape().size() < n)
+    fail(ErrorKind::Shape, fmt::format("can't pool {} with {}", shapeStr(shape()), list(kernel)));
+  auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
+  Ints s = each(stride), d = each(dilation);
+  if (s.size() != n || d.size() != n)
+    fail(ErrorKind::Shape, fmt::format("stride/dilation mismatch kernel:{} stride:{} dilation:{}",
+                                       list(kernel), list(s), list(d)));
+  size_t lead = shape().size() - n;
+  Shape out, room;
+  Ints repeats(lead, 1);
+  for (size_t i = 0; i < n; ++i) {
+    const Sint& size = shape()[lead + i];
+    if (s[i] < 1) fail(ErrorKind::Value, fmt::format("stride must be positive, got {}", list(s)));
+    if (d[i] * (kernel[i] - 1) + 1 > size.vmin())
+      fail(ErrorKind::Shape, fmt::format("kernel size {} cannot be greater than actual input size {}",
+                                         list(kernel), shapeStr(shape())));
+    out.push_back((size + Sint(s[i] - 1 - d[i] * (kernel[i] - 1))) / Sint(s[i]));
+    // The number of repetitions of the axis for which the strided windows fit: out * stride exceeds the axis
+    // by at most `over`. For a symbolic length, the shortest axis needs the most repetitions.
+    int64_t least = std::max<int64_t>(1, size.vmin()), over = s[i] - 1 - d[i] * kernel[i];
+    if (size.isInt()) over = out[i].i() * s[i] - d[i] - size.i();
+    int64_t factor = 1 + std::max<int64_t>(0, ceilDiv(over, least));
+    room.push_back(size * Sint(factor) + Sint(d[i]));
+    // A window starts one element later in each row of a (kernel, size + dilation) view of the repeated axis.
+    repeats.push_back(size == Sint(0) ? 1 : kernel[i] * factor + ceilDiv(kernel[i] * d[i], least));
+  }
+  if (Tensor apart = windowsApart(*this, kernel, s, d, out)) return apart;
+  std::vector<std::optional<Sint>> keep(lead);
+  Shape front(shape().begin(), shape().begin() + static_cast<long>(lead));
+  auto with = [&](auto add) {
+    Shape to = front;
+    for (size_t i = 0; i < n; ++i) add(to, i);
+    return to;
+  };
+  auto shrunk = [&](const Tensor& x, auto add) {
+    auto sizes = keep;
+    for (size_t i = 0; i < n; ++i) add(sizes, i);
+    return x.shrinkTo(sizes);
+  };
+  Tensor x = repeat(repeats);
+  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i]) * room[i]); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), room[i]}); }));
+  x = shrunk(x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i])), v.push_back(out[i] * Sint(s[i])); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), out[i], Sint(s[i])}); }));
+  x = shrunk(
+      x, [&](auto& v, size_t i) { v.push_back(Sint(kernel[i])), v.push_back(out[i]), v.push_back(Sint(1)); });
+  x = x.reshape(with([&](Shape& v, size_t i) { v.insert(v.end(), {Sint(kernel[i]), out[i]}); }));
+  Ints order(lead);
+  std::iota(order.begin(), order.end(), 0);
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + i * 2 + 1));
+  for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(lead + i * 2));
+  return x.permute(order);
+}
 
 /// Padding enlarged for ceil mode, so that a last, partial window counts. A window that would start in the
 /// padding at the end does not.

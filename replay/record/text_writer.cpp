@@ -58,9 +58,7 @@ TextWriter::TextWriter(const Database& db)
           db.prepare("INSERT INTO text (id, scope, kind, size, content, lines) VALUES (?, ?, ?, ?, ?, ?)")),
       insertForm_(db.prepare("INSERT INTO line_form (id, parts) VALUES (?, ?)")),
       insertRepeat_(db.prepare("INSERT INTO line_repeat (id, form, numbers) VALUES (?, ?, ?)")),
-      insertProgram_(db.prepare("INSERT OR REPLACE INTO program (kernel, count, nodes) VALUES (?, ?, ?)")) {
-  repeats_.reserve(kMostRepeats / 8); // the lines of some fifty kernels
-}
+      insertProgram_(db.prepare("INSERT OR REPLACE INTO program (kernel, count, nodes) VALUES (?, ?, ?)")) {}
 
 void TextWriter::split(std::string_view line) {
   parts_.clear();

@@ -98,6 +98,12 @@ def rounded(np, a, dtype):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)).view("float32")
 
 
+def inputs_of(case, arrays):
+    """The arrays of a case as tensors of this project, in memory."""
+    from tinygrad import Tensor
+    return [(Tensor(a).cast(case["dtype"]) if "dtype" in case else Tensor(a)).contiguous().realize() for a in arrays]
+
+
 def softmax64(np, x, axis=-1):
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
@@ -216,7 +222,7 @@ def worker(kind):
     import numpy as np
     table = {c["name"]: c for c in cases()}
     if kind == "ours":
-        from tinygrad import Tensor, TinyJit
+        from tinygrad import TinyJit
     elif kind == "torch":
         import torch
         torch.set_num_threads(THREADS)
@@ -229,7 +235,7 @@ def worker(kind):
             current, rng = ask["name"], np.random.default_rng(1)
             arrays = [make(rng) for make in c["inputs"]]
             if kind == "ours":
-                tensors = [(Tensor(a).cast(c["dtype"]) if "dtype" in c else Tensor(a)).contiguous().realize() for a in arrays]
+                tensors = inputs_of(c, arrays)
                 jitted = TinyJit(lambda *t, f=c["ours"]: f(*t).realize())
                 call = lambda: jitted(*tensors)
                 for _ in range(3): result = call()

@@ -21,22 +21,26 @@ SECONDS, PAUSE = 0.15, 0.3  # of a row; until the recorder has written what comp
 LEFT_OUT = {"custom_rule"}  # runs no kernel
 
 
+def often(f, tensors, least=5, most=200, seconds=SECONDS):
+    """Captures f, and runs it once the recorder has written what compiling it made: at least so often, then for so long."""
+    from tinygrad import TinyJit
+    jitted = TinyJit(lambda *t: f(*t).realize())
+    for _ in range(3): jitted(*tensors)
+    time.sleep(PAUSE)
+    start, n = time.perf_counter(), 0
+    while n < least or (time.perf_counter() - start < seconds and n < most):
+        jitted(*tensors)
+        n += 1
+
+
 def rows():
     """Runs the rows of kernels.py, each many times; this side runs inside uopscope."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import kernels
     import numpy as np
-    from tinygrad import Tensor, TinyJit
     for c in kernels.cases():
         rng = np.random.default_rng(1)
-        tensors = [Tensor(make(rng)).contiguous().realize() for make in c["inputs"]]
-        jitted = TinyJit(lambda *t, f=c["ours"]: f(*t).realize())
-        for _ in range(3): jitted(*tensors)
-        time.sleep(PAUSE)
-        start, n = time.perf_counter(), 0
-        while n < 5 or (time.perf_counter() - start < SECONDS and n < 200):
-            jitted(*tensors)
-            n += 1
+        often(c["ours"], kernels.inputs_of(c, [make(rng) for make in c["inputs"]]))
 
 
 def scripts(words):

@@ -1,21 +1,16 @@
 """Kernels that nobody looked at while the time model was made (tests/bench/predicted.py): odd shapes, many operations, each run many times."""
-import time
+import os
+import sys
 
-from tinygrad import Tensor, TinyJit, dtypes, nn
+from tinygrad import Tensor, dtypes, nn
 
-PAUSE, SECONDS = 0.2, 0.1
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from predicted import often
+
 Tensor.manual_seed(5)
 
 
-def run(f, *shapes):
-    tensors = [Tensor.randn(*s).realize() for s in shapes]
-    jitted = TinyJit(lambda *t: f(*t).realize())
-    for _ in range(3): jitted(*tensors)
-    time.sleep(PAUSE)
-    start, n = time.perf_counter(), 0
-    while n < 8 or (time.perf_counter() - start < SECONDS and n < 150):
-        jitted(*tensors)
-        n += 1
+def run(f, *shapes): often(f, [Tensor.randn(*s).realize() for s in shapes], 8, 150, 0.1)
 
 
 conv, linear, batch, group = nn.Conv2d(12, 24, 3, padding=1), nn.Linear(200, 120), nn.BatchNorm(20), nn.GroupNorm(4, 20)
