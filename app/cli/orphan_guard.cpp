@@ -1,4 +1,5 @@
-// Waits for a process that is not our child, by its pidfd, which becomes readable when the process ends.
+// Waits for a process that is not our child, by its pidfd, which becomes readable when the process ends. Sandboxes and old kernels
+// refuse pidfds; there the guard looks five times a second who its parent is.
 #include "app/cli/orphan_guard.h"
 
 #include <fcntl.h>
@@ -19,7 +20,8 @@ namespace uopscope::cli {
 
 namespace {
 constexpr int kGraceMs = 800; ///< time for a script that turns SIGINT into KeyboardInterrupt
-}
+constexpr int kLookMs = 200;  ///< between two looks at the parent where there are no pidfds
+} // namespace
 
 OrphanGuard::OrphanGuard(pid_t watcher, std::function<void()> asked, std::function<void()> last)
     : asked_(std::move(asked)), last_(std::move(last)) {
@@ -46,11 +48,15 @@ void OrphanGuard::watch(pid_t watcher) {
     return fds[0].revents != 0;
   };
   // The watcher may have died before getppid(); then this process already has a different parent.
-  if (getppid() == watcher && alive >= 0 && doneWithin(alive, -1)) {
+  const auto watched = [&] { return getppid() == watcher; };
+  bool ended = false;
+  if (alive >= 0) {
+    ended = watched() && doneWithin(alive, -1);
     close(alive);
-    return;
+  } else {
+    while (!ended && watched()) ended = doneWithin(-1, kLookMs);
   }
-  if (alive >= 0) close(alive);
+  if (ended) return;
   asked_();
   kill(getpid(), SIGINT);
   if (doneWithin(-1, kGraceMs)) return;

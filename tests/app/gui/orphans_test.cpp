@@ -2,6 +2,11 @@
 // process it started end within a second, and the trace opens and says that the recording was interrupted.
 #include "tests/app/cli/support.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #ifdef UOPSCOPE_HAVE_PYTHON
 
 using namespace uopscope;
@@ -49,12 +54,24 @@ constexpr const char* kEndless =
     "open('pids.part', 'w').write(f'{os.getpid()} {child.pid}')\n"
     "os.rename('pids.part', 'pids')\n";
 
+/// From here on this process and its children have no pidfds, as in many a sandbox.
+void refusePidfds() {
+  sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit(8);
+}
+
 /// The program at work on an endless script.
 struct Recording {
   Folder folder;
   pid_t program = 0, script = 0, child = 0;
 
-  Recording(const std::vector<std::string>& arguments, const std::string& ending) {
+  Recording(const std::vector<std::string>& arguments, const std::string& ending, bool pidfds = true) {
     folder.file("model.py", kEndless + ending);
     std::fflush(nullptr); // or what is buffered is printed twice
     program = fork();
@@ -63,6 +80,7 @@ struct Recording {
       setenv("XDG_CACHE_HOME", folder.path.c_str(), 1);
       setenv("XDG_CONFIG_HOME", folder.path.c_str(), 1);
       if (chdir(folder.path.c_str()) != 0) _exit(9);
+      if (!pidfds) refusePidfds();
       (void)!freopen("out", "w", stdout);
       (void)!freopen("err", "w", stderr);
       std::vector<char*> words{const_cast<char*>("uopscope")};
@@ -112,6 +130,14 @@ TEST_CASE("orphans: a recorder that is killed in a terminal leaves no process, a
   Recording deaf({"record", "model.py"}, kDeaf);
   kill(deaf.program, SIGKILL);
   deaf.expectEnd(kKilled, "recording");
+}
+
+TEST_CASE("orphans: where pidfds are refused a recording runs, and a killed recorder leaves no process") {
+  Recording asked({"record", "model.py"}, kLoop, /*pidfds=*/false);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  CHECK(runs(asked.script)); // a guard that takes a refusal for a death would have ended it
+  kill(asked.program, SIGKILL);
+  asked.expectEnd(kAsked, "interrupted");
 }
 
 #ifdef UOPSCOPE_HAVE_WINDOW
