@@ -129,7 +129,6 @@ void MatchSums::add(const MatchSums& other) {
   }
 }
 
-/// The cells of all rules that nodes of the operation reached, in order of their places.
 void MatchSums::OfOp::spellOut(size_t rules, std::vector<MatchCell>& out) const {
   constexpr auto kEarly = static_cast<size_t>(Outcome::RejectedEarly),
                  kApplied = static_cast<size_t>(Outcome::Applied);
@@ -152,12 +151,17 @@ void MatchSums::OfOp::spellOut(size_t rules, std::vector<MatchCell>& out) const 
   }
 }
 
-void MatchSums::forEachList(RuleBook& book, const UseList& use) const {
+std::vector<const MatchSums::OfOp*> MatchSums::inOrder() const {
   std::vector<const OfOp*> order;
+  order.reserve(ofOp_.size());
   for (const OfOp& of : ofOp_) order.push_back(&of);
   std::ranges::stable_sort(order, {}, [](const OfOp* of) { return of->op; });
+  return order;
+}
+
+void MatchSums::forEachList(RuleBook& book, const UseList& use) const {
   std::vector<MatchCell> cells;
-  for (const OfOp* of : order) {
+  for (const OfOp* of : inOrder()) {
     of->spellOut(book.rulesOf(of->list).size(), cells);
     use(of->list, of->op, cells);
   }

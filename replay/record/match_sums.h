@@ -27,7 +27,7 @@ public:
   using UseList = std::function<void(uint32_t list, Op op, std::span<const MatchCell> cells)>;
   void forEachList(RuleBook& book, const UseList& use) const;
 
-private:
+  /// The cells of a rule that did more than reject early.
   struct Cell {
     uint32_t place = 0;   ///< in the list of rules
     uint64_t stopped = 0; ///< nodes that ended at this rule without an outcome
@@ -39,8 +39,13 @@ private:
     uint64_t nodes = 0;
     std::vector<Cell> cells{}; ///< in order of their places
     Cell& at(uint32_t place);
+    /// The cells of all rules that nodes of the operation reached, in order of their places.
     void spellOut(size_t rules, std::vector<MatchCell>& out) const;
   };
+  /// In order of operations, lists of one operation in order of their first appearance.
+  std::vector<const OfOp*> inOrder() const;
+
+private:
   OfOp& of(uint32_t list, Op op);
 
   std::vector<OfOp> ofOp_; ///< in order of first appearance

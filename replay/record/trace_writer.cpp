@@ -40,7 +40,8 @@ TraceWriter::TraceWriter(Database db, Tier tier, RuleBook& book, int64_t startNs
   db_.execute("PRAGMA temp_store = MEMORY");
   createTables(db_);
   nodes_ = std::make_unique<NodeInterner>(db_);
-  matches_ = std::make_unique<MatchBlockWriter>(db_);
+  countWriter_ =
+      std::make_unique<CountWriter>(db_, book_, [this](uint32_t rule) { return this->rule(rule); });
   texts_ = std::make_unique<TextWriter>(db_);
   declined_ = std::make_unique<DeclineWriter>(db_);
   auto prepare = [&](const char* sql) { return db_.prepare(sql); };
@@ -98,7 +99,7 @@ void TraceWriter::beginTransaction() {
 bool TraceWriter::commit() {
   if (!open_) return false;
   nodes_->flush();
-  matches_->flush();
+  countWriter_->flush();
   db_.execute("COMMIT");
   open_ = false;
   return true;
@@ -407,31 +408,9 @@ void TraceWriter::counts(const Payload& payload) {
   if (tier_ == Tier::Stats) passes_.back().steps += static_cast<int64_t>(matches);
 }
 
-const TraceWriter::RuleList& TraceWriter::ruleList(uint32_t list, size_t reached) {
-  RuleList& known = ruleLists_[list];
-  if (known.ids.size() >= reached) return known;
-  const std::vector<uint32_t>& rules = book_.rulesOf(list);
-  while (known.ids.size() < reached) {
-    known.byId.push_back(static_cast<uint32_t>(known.ids.size()));
-    known.ids.push_back(static_cast<uint32_t>(rule(rules[known.ids.size()])));
-  }
-  std::ranges::sort(known.byId, {}, [&](uint32_t place) { return known.ids[place]; });
-  return known;
-}
-
-MatchCounts TraceWriter::named(const MatchSums& sums) {
-  MatchCounts counts;
-  sums.forEachList(book_, [&](uint32_t list, Op op, std::span<const MatchCell> cells) {
-    const RuleList& known = ruleList(list, cells.size());
-    for (uint32_t place : known.byId) // sums in their final order need not be sorted
-      if (place < cells.size()) counts.add(known.ids[place], static_cast<uint32_t>(op), cells[place]);
-  });
-  return counts;
-}
-
 void TraceWriter::writeCounts() {
   for (const auto& [nested, sums] : counts_) {
-    matches_->add(passes_.back().id, nested, named(sums));
+    countWriter_->add(passes_.back().id, nested, sums);
     totals_.add(sums);
   }
   declined_->add(passes_.back().id, declines_);
@@ -473,7 +452,7 @@ void TraceWriter::finish(std::string_view status, std::string_view message, int6
   setMeta("steps", fmt::format("{}", steps()));
   setMeta("nodes", fmt::format("{}", nodes_->count()));
   setMeta("time.took_ns", fmt::format("{}", endNs - startNs_));
-  writeTotals(db_, named(totals_));
+  writeTotals(db_, countWriter_->named(totals_));
   createIndexes(db_);
   commit();
   dropFreePages(db_); // while a journal exists, so that a death here leaves a readable file

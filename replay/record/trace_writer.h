@@ -2,12 +2,11 @@
 // one script differ only in times. Rows go out in large transactions. commit() makes them visible to readers,
 // and committed rows survive a kill of the process at any moment.
 #pragma once
+#include "replay/record/count_writer.h"
 #include "replay/record/event_source.h"
-#include "replay/record/match_sums.h"
 #include "replay/record/node_interner.h"
 #include "replay/record/text_writer.h"
 #include "replay/schema/decline_sets.h"
-#include "replay/schema/match_blocks.h"
 #include "replay/schema/schema.h"
 
 #include <map>
@@ -77,12 +76,6 @@ private:
   int64_t matcher(uint32_t bookIndex);
   void counts(const Payload& payload);
   void writeCounts();
-  /// The ids in the trace of the first rules of a list, and their places in order of the ids.
-  struct RuleList {
-    std::vector<uint32_t> ids, byId;
-  };
-  const RuleList& ruleList(uint32_t list, size_t reached);
-  MatchCounts named(const MatchSums& sums); ///< by the rules' ids in the trace
   void writeDecisions();
   int64_t currentScope() const { return scopes_.empty() ? 0 : scopes_.back().id; }
 
@@ -91,7 +84,7 @@ private:
   RuleBook& book_;
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
-  std::unique_ptr<MatchBlockWriter> matches_;
+  std::unique_ptr<CountWriter> countWriter_;
   std::unique_ptr<TextWriter> texts_;
   std::unique_ptr<DeclineWriter> declined_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
@@ -99,8 +92,7 @@ private:
       insertCalls_, setMeta_, insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_,
       insertCandidate_, insertOutput_, insertKernel_, setRegisters_, insertDecision_;
   std::unordered_map<std::string, int64_t> strings_, files_;
-  std::vector<int64_t> rules_, matchers_; ///< by index in the RuleBook
-  std::unordered_map<uint32_t, RuleList> ruleLists_;
+  std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
   std::unordered_map<uint64_t, int64_t> buffers_;  ///< living buffers: id in the engine -> id in the trace
   int64_t nextMatcher_ = 1, nextBuffer_ = 1, nextArtifact_ = 1, nextRule_ = 1, nextScope_ = 1, nextPass_ = 1,

@@ -96,14 +96,18 @@ int64_t MatchBlockWriter::tried(std::span<const MatchCounts::Sum> group) {
   return it->second;
 }
 
-int64_t MatchBlockWriter::group(uint32_t op, int64_t tried, uint64_t times, const std::string& cells) {
-  auto [it, fresh] = groups_.try_emplace({op, tried, times, cells}, static_cast<int64_t>(groups_.size()) + 1);
+int64_t MatchBlockWriter::group(Group sums) {
+  const uint32_t op = sums.front().op;
+  const uint64_t times = mostCommon(sums);
+  const int64_t list = tried(sums);
+  auto [it, fresh] =
+      groups_.try_emplace({op, list, times, cellsOf(sums, times)}, static_cast<int64_t>(groups_.size()) + 1);
   if (fresh)
     insertGroup_.bind(1, it->second)
         .bind(2, int64_t{op})
-        .bind(3, tried)
+        .bind(3, list)
         .bind(4, static_cast<int64_t>(times))
-        .bind(5, std::string_view(cells))
+        .bind(5, std::string_view(std::get<3>(it->first)))
         .run();
   return it->second;
 }
@@ -116,13 +120,18 @@ int64_t MatchBlockWriter::set(const std::string& groups) {
 
 void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& counts) {
   const std::span<const MatchCounts::Sum> all = counts.sums();
-  std::string ids = "[";
+  std::vector<int64_t> groups;
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && all[end].op == all[begin].op) ++end;
-    const Group of = all.subspan(begin, end - begin);
-    const uint64_t common = mostCommon(of);
-    append(ids, static_cast<uint64_t>(group(of.front().op, tried(of), common, cellsOf(of, common))));
+    groups.push_back(group(all.subspan(begin, end - begin)));
   }
+  add(pass, nested, groups, counts.encodeTimes(kTimeUnitNs));
+}
+
+void MatchBlockWriter::add(int64_t pass, int64_t nested, std::span<const int64_t> groups,
+                           std::span<const uint8_t> times) {
+  std::string ids = "[";
+  for (int64_t id : groups) append(ids, static_cast<uint64_t>(id));
   insertPass_.bind(1, pass).bind(2, nested).bind(3, set(ids + "]")).run();
 
   if (rows_ >= kSumsOfTime && pass != last_) {
@@ -134,7 +143,6 @@ void MatchBlockWriter::add(int64_t pass, int64_t nested, const MatchCounts& coun
     first_ = pass;
     last_ = 0;
   }
-  std::vector<uint8_t> times = counts.encodeTimes(kTimeUnitNs);
   appendLeb128(times_, static_cast<uint64_t>(pass - last_));
   appendLeb128(times_, static_cast<uint64_t>(nested));
   appendLeb128(times_, times.size());

@@ -25,8 +25,11 @@ constexpr int64_t kTimeUnitNs = 32;
 class MatchBlockWriter {
 public:
   explicit MatchBlockWriter(const Database& db);
+  /// The id of the sums of one operation, in order of their rules.
+  int64_t group(std::span<const MatchCounts::Sum> sums);
   /// Passes must come in rising order; `nested` is the string.id of a nested pass's name, 0 for the pass
-  /// itself.
+  /// itself; `times` as MatchCounts::encodeTimes() writes them, in units of kTimeUnitNs, over the sums of all groups.
+  void add(int64_t pass, int64_t nested, std::span<const int64_t> groups, std::span<const uint8_t> times);
   void add(int64_t pass, int64_t nested, const MatchCounts& counts);
   /// Writes the row of times that is being filled and goes on filling it. The moment of a flush does not move
   /// the borders of rows.
@@ -34,7 +37,6 @@ public:
 
 private:
   int64_t tried(std::span<const MatchCounts::Sum> group);
-  int64_t group(uint32_t op, int64_t tried, uint64_t times, const std::string& cells);
   int64_t set(const std::string& groups);
   Statement insertTried_, insertGroup_, insertSet_, insertPass_, insertTime_;
   std::map<std::tuple<uint32_t, int64_t, uint64_t, std::string>, int64_t> groups_;

@@ -72,23 +72,24 @@ std::vector<uint8_t> MatchCounts::encode() const {
   return out;
 }
 
-std::vector<uint8_t> MatchCounts::encodeTimes(int64_t unit) const {
-  std::vector<uint8_t> out;
-  uint64_t last = 0, index = 0;
-  for (const Sum& s : sums()) {
-    std::array<uint64_t, kMatchOutcomes> values;
-    bool any = false;
-    for (size_t k = 0; k < kMatchOutcomes; ++k) {
-      values[k] = s.cell.ns[k] <= 0 ? 0 : static_cast<uint64_t>((s.cell.ns[k] + unit / 2) / unit);
-      any |= values[k] != 0;
-    }
-    ++index;
-    if (!any) continue;
-    appendLeb128(out, index - last);
-    last = index;
-    appendValues(out, values);
+void MatchTimesWriter::add(size_t place, const MatchCell& cell) {
+  std::array<uint64_t, kMatchOutcomes> values;
+  bool any = false;
+  for (size_t k = 0; k < kMatchOutcomes; ++k) {
+    values[k] = cell.ns[k] <= 0 ? 0 : static_cast<uint64_t>((cell.ns[k] + unit_ / 2) / unit_);
+    any |= values[k] != 0;
   }
-  return out;
+  if (!any) return;
+  appendLeb128(bytes_, place + 1 - last_);
+  last_ = place + 1;
+  appendValues(bytes_, values);
+}
+
+std::vector<uint8_t> MatchCounts::encodeTimes(int64_t unit) const {
+  MatchTimesWriter out(unit);
+  size_t place = 0;
+  for (const Sum& s : sums()) out.add(place++, s.cell);
+  return out.bytes();
 }
 
 void MatchCounts::forEach(const std::function<void(uint32_t, uint32_t, const MatchCell&)>& use) const {

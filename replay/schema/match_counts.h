@@ -26,6 +26,20 @@ struct MatchCell {
   void add(const MatchCell& other);
 };
 
+/// Writes the times of cells, in rising order of their places among all, as encodeTimes() does.
+class MatchTimesWriter {
+public:
+  explicit MatchTimesWriter(int64_t unit) : unit_(unit) {}
+  /// Leaves out a cell whose times round to zero.
+  void add(size_t place, const MatchCell& cell);
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+private:
+  int64_t unit_;
+  uint64_t last_ = 0;
+  std::vector<uint8_t> bytes_;
+};
+
 /// Reads the bytes of encodeTimes(), one cell after the other.
 class MatchTimes {
 public:
