@@ -382,7 +382,9 @@ Ending watchScript(pid_t child, const RecordOptions& o, RecordingProgress& progr
 
 /// Closes a trace that its process left open, prints a summary, and checks it on request. Returns the exit
 /// code.
-int closeTrace(const RecordOptions& o, Ending end) {
+int closeTrace(const RecordOptions& o, Ending end, const RecordingProgress& progress) {
+  const bool asksNothing = o.quiet && !o.json && !o.check && !o.flip;
+  if (asksNothing && end.status.empty() && progress.closed) return end.code;
   try {
     std::optional<Trace> trace(o.output);
     const bool open = !trace->finished();
@@ -438,7 +440,7 @@ int record(const RecordOptions& given) {
   Ending end = watchScript(child, o, *progress.get(), prompt.get());
   std::error_code ignored;
   if (fs::exists(o.output, ignored)) {
-    end.code = closeTrace(o, end);
+    end.code = closeTrace(o, end, *progress.get());
   } else if (kind == ScriptKind::Program && end.status.empty()) {
     fmt::print(stderr,
                "uopscope: {}: recorded nothing; a program records when it makes a RecordingSession "

@@ -89,20 +89,20 @@ std::string constantText(DType type, ConstValue v) {
     std::string s = std::isnan(d)   ? "__builtin_nanf(\"\")"
                     : std::isinf(d) ? (d < 0 ? "-__builtin_inff()" : "__builtin_inff()")
                                     : floatText(d, "f");
-    if (type.kind() == Scalar::Float16) return fmt::format("((half){})", s);
-    return std::signbit(d) && s[0] == '-' ? fmt::format("({})", s) : s;
+    if (type.kind() == Scalar::Float16) return fmt::format(FMT_COMPILE("((half){})"), s);
+    return std::signbit(d) && s[0] == '-' ? fmt::format(FMT_COMPILE("({})"), s) : s;
   }
   if (type.isBool()) return v.asDouble() != 0 ? "1" : "0";
   int64_t i = dtypes::wrapInt(type, v.kind == ConstValue::Kind::Float ? static_cast<int64_t>(v.f) : v.i);
   switch (type.kind()) {
-  case Scalar::UInt32: return fmt::format("{}u", static_cast<uint32_t>(i));
-  case Scalar::UInt64: return fmt::format("{}ull", static_cast<uint64_t>(i));
+  case Scalar::UInt32: return fmt::format(FMT_COMPILE("{}u"), static_cast<uint32_t>(i));
+  case Scalar::UInt64: return fmt::format(FMT_COMPILE("{}ull"), static_cast<uint64_t>(i));
   case Scalar::Int64:
     if (i == INT64_MIN) return "(-9223372036854775807ll - 1)";
-    return i < 0 ? fmt::format("({}ll)", i) : fmt::format("{}ll", i);
+    return i < 0 ? fmt::format(FMT_COMPILE("({}ll)"), i) : fmt::format(FMT_COMPILE("{}ll"), i);
   default:
     if (i == INT32_MIN) return "(-2147483647 - 1)";
-    return i < 0 ? fmt::format("({})", i) : fmt::format("{}", i);
+    return i < 0 ? fmt::format(FMT_COMPILE("({})"), i) : fmt::format(FMT_COMPILE("{}"), i);
   }
 }
 
@@ -118,7 +118,7 @@ std::string CText::name(DType type) {
   if (type.count() == 1) return s.c;
   // The lanes of a vector of bools are bytes, as in memory; clang's vectors of _Bool are bits.
   const char* element = type.isBool() ? "unsigned char" : s.c;
-  std::string vector = fmt::format("{}{}", s.shortName, type.count());
+  std::string vector = fmt::format(FMT_COMPILE("{}{}"), s.shortName, type.count());
   typedefs_["1" + vector] = fmt::format("typedef {} {} __attribute__((ext_vector_type({}), aligned({})));\n",
                                         element, vector, type.count(), type.scalar().itemsize());
   return vector;
@@ -135,24 +135,24 @@ std::string CText::prelude() const {
 }
 
 std::string CText::toFloat(DType from, const std::string& value) {
-  std::string helper = fmt::format("{}_to_float", name(from.scalar()));
+  std::string helper = fmt::format(FMT_COMPILE("{}_to_float"), name(from.scalar()));
   helpers_.insert(helper);
-  return fmt::format("{}({})", helper, bare(value));
+  return fmt::format(FMT_COMPILE("{}({})"), helper, bare(value));
 }
 
 std::string CText::fromFloat(DType to, const std::string& value) {
-  std::string helper = fmt::format("float_to_{}", name(to.scalar()));
+  std::string helper = fmt::format(FMT_COMPILE("float_to_{}"), name(to.scalar()));
   helpers_.insert(helper);
-  return fmt::format("{}({})", helper, bare(value));
+  return fmt::format(FMT_COMPILE("{}({})"), helper, bare(value));
 }
 
 std::string CText::cast(DType to, DType from, const std::string& value) {
   if (to == from) return value;
   if (isComputedAsFloat(from)) return cast(to, dtypes::float32, toFloat(from, value));
-  if (to.isBool()) return fmt::format("({} != 0)", value);
+  if (to.isBool()) return fmt::format(FMT_COMPILE("({} != 0)"), value);
   if (from.isFloat() && to.isInt() && to.itemsize() < 8 && to.kind() != Scalar::Int32) {
     // The cast goes through a wider integer, so that a value that does not fit wraps.
-    return fmt::format("(({})({}){})", name(to),
+    return fmt::format(FMT_COMPILE("(({})({}){})"), name(to),
                        to.itemsize() < 4 ? name(dtypes::int32) : name(dtypes::int64), value);
   }
   if (!isComputedAsFloat(to)) return fmt::format(FMT_COMPILE("(({}){})"), name(to), value);
@@ -160,12 +160,12 @@ std::string CText::cast(DType to, DType from, const std::string& value) {
                   from.itemsize() < 3;
   if (viaFloat) return fromFloat(to, value);
   helpers_.insert("odd_float");
-  return fromFloat(to, fmt::format("odd_float({})", bare(value)));
+  return fromFloat(to, fmt::format(FMT_COMPILE("odd_float({})"), bare(value)));
 }
 
 std::string CText::bitcast(DType to, DType from, const std::string& value) {
-  if (to.isBool() && to.count() == 1) return fmt::format("({} & 1)", value);
-  return fmt::format("__builtin_bit_cast({}, ({}){})", name(to), name(from), value);
+  if (to.isBool() && to.count() == 1) return fmt::format(FMT_COMPILE("({} & 1)"), value);
+  return fmt::format(FMT_COMPILE("__builtin_bit_cast({}, ({}){})"), name(to), name(from), value);
 }
 
 std::string CText::alu(UOp u, DType type, DType from, std::span<const std::string> operands) {
@@ -173,8 +173,8 @@ std::string CText::alu(UOp u, DType type, DType from, std::span<const std::strin
   std::vector<std::string> floats;
   for (const std::string& o : operands) floats.push_back(toFloat(from, o));
   if (u.is(Op::MULACC)) { // product and sum are rounded separately
-    std::string product = fromFloat(type, fmt::format("{} * {}", floats[0], floats[1]));
-    return fromFloat(type, fmt::format("{} + {}", toFloat(type, product), floats[2]));
+    std::string product = fromFloat(type, fmt::format(FMT_COMPILE("{} * {}"), floats[0], floats[1]));
+    return fromFloat(type, fmt::format(FMT_COMPILE("{} + {}"), toFloat(type, product), floats[2]));
   }
   std::string result = plain(u.op(), u, isComputedAsFloat(type) ? dtypes::float32 : type, floats);
   return isComputedAsFloat(type) ? fromFloat(type, result) : result;
@@ -182,35 +182,38 @@ std::string CText::alu(UOp u, DType type, DType from, std::span<const std::strin
 
 std::string CText::quotient(DType type, DivisorFacts facts, std::string_view op, const std::string& x,
                             const std::string& y) {
-  std::string safe = fmt::format("({} {} {})", x, op, y);
+  std::string safe = fmt::format(FMT_COMPILE("({} {} {})"), x, op, y);
   if (facts.mayBeMinusOne)
-    safe = select(fmt::format("{} == -1", y), op == "/" ? fmt::format("(-{})", x) : "0", safe);
-  if (facts.mayBeZero) safe = select(fmt::format("{} == 0", y), "0", safe);
+    safe = select(fmt::format(FMT_COMPILE("{} == -1"), y),
+                  op == "/" ? fmt::format(FMT_COMPILE("(-{})"), x) : "0", safe);
+  if (facts.mayBeZero) safe = select(fmt::format(FMT_COMPILE("{} == 0"), y), "0", safe);
   return type.itemsize() < 4 ? forced(type, safe) : safe;
 }
 
 std::string CText::shift(Op op, UOp u, DType type, std::span<const std::string> a) {
   std::string s = fmt::format(FMT_COMPILE("({} {} {})"), a[0], op == Op::SHL ? "<<" : ">>", a[1]);
-  if (type.itemsize() < 4 && op == Op::SHL && type.count() == 1) s = fmt::format("(({}){})", name(type), s);
+  if (type.itemsize() < 4 && op == Op::SHL && type.count() == 1)
+    s = fmt::format(FMT_COMPILE("(({}){})"), name(type), s);
   if (!mayShiftOut(type, u.src(1))) return s;
   std::string unsignedType = name(u.src(1).dtype().itemsize() == 8 ? dtypes::uint64 : dtypes::uint32);
-  std::string out =
-      op == Op::SHR && !type.isUnsigned() ? fmt::format("({} >> {})", a[0], type.bitsize() - 1) : "0";
-  return select(fmt::format("({}){} < {}", unsignedType, a[1], type.bitsize()), s, out);
+  std::string out = op == Op::SHR && !type.isUnsigned()
+                        ? fmt::format(FMT_COMPILE("({} >> {})"), a[0], type.bitsize() - 1)
+                        : "0";
+  return select(fmt::format(FMT_COMPILE("({}){} < {}"), unsignedType, a[1], type.bitsize()), s, out);
 }
 
 std::string CText::boolean(Op op, std::span<const std::string> a) {
   switch (op) {
   case Op::ADD:
   case Op::OR:
-  case Op::MAX: return fmt::format("({} | {})", a[0], a[1]);
+  case Op::MAX: return fmt::format(FMT_COMPILE("({} | {})"), a[0], a[1]);
   case Op::MUL:
   case Op::AND:
   case Op::IDIV:
-  case Op::FDIV: return fmt::format("({} & {})", a[0], a[1]);
+  case Op::FDIV: return fmt::format(FMT_COMPILE("({} & {})"), a[0], a[1]);
   case Op::SUB:
-  case Op::XOR: return fmt::format("({} ^ {})", a[0], a[1]);
-  case Op::MULACC: return fmt::format("(({} & {}) | {})", a[0], a[1], a[2]);
+  case Op::XOR: return fmt::format(FMT_COMPILE("({} ^ {})"), a[0], a[1]);
+  case Op::MULACC: return fmt::format(FMT_COMPILE("(({} & {}) | {})"), a[0], a[1], a[2]);
   case Op::NEG:
   case Op::TRUNC: return a[0];
   case Op::MOD: return "0";
@@ -247,14 +250,15 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::NEG: return wrapped(fmt::format(FMT_COMPILE("(-{})"), a[0]));
   case Op::MULACC:
     if (type.kind() == Scalar::Float32 || type.kind() == Scalar::Float64)
-      return fmt::format("__builtin_elementwise_fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
+      return fmt::format(FMT_COMPILE("__builtin_elementwise_fma({}, {}, {})"), bare(a[0]), bare(a[1]),
+                         bare(a[2]));
     return wrapped(fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]));
   case Op::WHERE: return select(a[0], a[1], a[2]);
   case Op::MAX:
     // A NaN in either operand is the result; the second test is for one on the right.
     if (isFloat && mayBeNan(u.src(1)))
-      return select(fmt::format("{0} < {1} || {1} != {1}", a[0], a[1]), a[1], a[0]);
-    return select(fmt::format("{} < {}", a[0], a[1]), a[1], a[0]);
+      return select(fmt::format(FMT_COMPILE("{0} < {1} || {1} != {1}"), a[0], a[1]), a[1], a[0]);
+    return select(fmt::format(FMT_COMPILE("{} < {}"), a[0], a[1]), a[1], a[0]);
   case Op::FDIV:
     if (isFloat) return infix("/");
     return quotient(type, divisorFacts(u.src(1)), "/", a[0], a[1]);
@@ -264,8 +268,8 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
     return quotient(type, divisorFacts(u.src(1)), "%", a[0], a[1]);
   case Op::RECIPROCAL:
     if (!isFloat) return quotient(type, divisorFacts(u.src(0)), "/", "1", a[0]);
-    return type.kind() == Scalar::Float16 && !vector ? fmt::format("((half)1 / {})", a[0])
-                                                     : fmt::format("(1 / {})", a[0]);
+    return type.kind() == Scalar::Float16 && !vector ? fmt::format(FMT_COMPILE("((half)1 / {})"), a[0])
+                                                     : fmt::format(FMT_COMPILE("(1 / {})"), a[0]);
   case Op::TRUNC: return isFloat ? call(op, type, a) : a[0];
   case Op::SQRT:
   case Op::EXP2:
@@ -274,11 +278,11 @@ std::string CText::plain(Op op, UOp u, DType type, std::span<const std::string> 
   case Op::POW:
     if (isFloat) return call(op, type, a);
     helpers_.insert("integer_power");
-    return fmt::format("(({})integer_power({}, {}, {}))", name(type), bare(a[0]), bare(a[1]),
+    return fmt::format(FMT_COMPILE("(({})integer_power({}, {}, {}))"), name(type), bare(a[0]), bare(a[1]),
                        type.isUnsigned() ? 1 : 0);
   case Op::THREEFRY:
     helpers_.insert("threefry");
-    return fmt::format("threefry({}, {})", bare(a[0]), bare(a[1]));
+    return fmt::format(FMT_COMPILE("threefry({}, {})"), bare(a[0]), bare(a[1]));
   default: break;
   }
   throw Error(
@@ -300,13 +304,13 @@ const char* functionName(Op op) {
 
 std::string CText::call(Op op, DType type, std::span<const std::string> a) {
   const char* suffix = type.kind() == Scalar::Float64 ? "" : "f";
-  std::string s = fmt::format("__builtin_{}{}({}{})", functionName(op), suffix, bare(a[0]),
+  std::string s = fmt::format(FMT_COMPILE("__builtin_{}{}({}{})"), functionName(op), suffix, bare(a[0]),
                               a.size() > 1 ? ", " + bare(a[1]) : "");
-  return type.kind() == Scalar::Float16 ? fmt::format("(({}){})", name(type), s) : s;
+  return type.kind() == Scalar::Float16 ? fmt::format(FMT_COMPILE("(({}){})"), name(type), s) : s;
 }
 
 std::string CText::forced(DType type, const std::string& value) {
-  return fmt::format("(({}){})", name(type), value);
+  return fmt::format(FMT_COMPILE("(({}){})"), name(type), value);
 }
 std::string CText::constant(DType type, ConstValue value) {
   return constantText(type, value);
@@ -328,24 +332,24 @@ std::string CText::declare(DType type, const std::string& variable, const std::s
   return fmt::format(FMT_COMPILE("{} {} = {};"), name(type), variable, value);
 }
 std::string CText::array(DType element, const std::string& variable, int64_t size, AddrSpace) {
-  return fmt::format("{} {}[{}];", name(element), variable, size);
+  return fmt::format(FMT_COMPILE("{} {}[{}];"), name(element), variable, size);
 }
 std::string CText::loop(DType type, const std::string& variable, const std::string& extent) {
-  return fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++) {{", name(type), variable, extent);
+  return fmt::format(FMT_COMPILE("for ({0} {1} = 0; {1} < {2}; {1}++) {{"), name(type), variable, extent);
 }
 std::string CText::when(const std::string& condition, const std::string& statement) {
-  return fmt::format("if ({}) {}", condition, statement);
+  return fmt::format(FMT_COMPILE("if ({}) {}"), condition, statement);
 }
 std::string CPlace::address() const {
-  return fmt::format("{} + {}", pointer, indexIsSum ? bare(index) : index);
+  return fmt::format(FMT_COMPILE("{} + {}"), pointer, indexIsSum ? bare(index) : index);
 }
 std::string CText::load(const CPlace& p) {
   if (p.element == p.type) return fmt::format(FMT_COMPILE("{}[{}]"), p.pointer, bare(p.index));
-  if (p.index == "0") return fmt::format("*({}*){}", name(p.type), p.pointer);
-  return fmt::format("*({}*)({})", name(p.type), p.address());
+  if (p.index == "0") return fmt::format(FMT_COMPILE("*({}*){}"), name(p.type), p.pointer);
+  return fmt::format(FMT_COMPILE("*({}*)({})"), name(p.type), p.address());
 }
 std::string CText::store(const CPlace& place, const std::string& value) {
-  return fmt::format("{} = {};", load(place), value);
+  return fmt::format(FMT_COMPILE("{} = {};"), load(place), value);
 }
 std::string CText::special(const LoweredKernel& kernel, UOp u) {
   checkCpuIndex(kernel, u);
@@ -359,10 +363,10 @@ std::string CText::wmma(UOp u, std::span<const std::string>) {
 std::string CText::function(const CFunction& f) {
   std::vector<std::string> list;
   for (UOp g : f.signature.globals)
-    list.push_back(fmt::format("{}{}* restrict {}", f.stored.contains(g.id()) ? "" : "const ",
+    list.push_back(fmt::format(FMT_COMPILE("{}{}* restrict {}"), f.stored.contains(g.id()) ? "" : "const ",
                                name(g.dtype().base()), globalName(g)));
   for (UOp v : f.signature.vars)
-    list.push_back(fmt::format("{} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
+    list.push_back(fmt::format(FMT_COMPILE("{} {}"), name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
   if (f.signature.hasCoreId()) list.push_back("int core_id");
   std::string head = declarations();
   if (!head.empty()) head += '\n';

@@ -3,6 +3,7 @@
 
 #include "engine/render/signature.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace uopscope {
@@ -60,14 +61,14 @@ std::string vectorExpression(CText& types, UOp u, std::span<const std::string> a
   auto infix = [&](const char* symbol) {
     constexpr OpSet kChains{Op::ADD, Op::MUL, Op::AND, Op::OR, Op::XOR};
     bool chain = kChains.has(u.op()) && throughAfter(u.src(0)).is(u.op());
-    return fmt::format("({} {} {})", chain ? bare(a[0]) : a[0], symbol, a[1]);
+    return fmt::format(FMT_COMPILE("({} {} {})"), chain ? bare(a[0]) : a[0], symbol, a[1]);
   };
   auto call = [&](const char* name) {
-    return fmt::format("__builtin_elementwise_{}({}{})", name, bare(a[0]),
+    return fmt::format(FMT_COMPILE("__builtin_elementwise_{}({}{})"), name, bare(a[0]),
                        a.size() > 1 ? ", " + bare(a[1]) : "");
   };
   auto negated = [&](const std::string& bools) {
-    return fmt::format("({} ^ ({})1)", bools, types.name(from));
+    return fmt::format(FMT_COMPILE("({} ^ ({})1)"), bools, types.name(from));
   };
   bool bools = from.isBool();
   switch (u.op()) {
@@ -80,24 +81,26 @@ std::string vectorExpression(CText& types, UOp u, std::span<const std::string> a
   case Op::SHL: return infix("<<");
   case Op::SHR: return infix(">>");
   case Op::FDIV: return infix("/");
-  case Op::RECIPROCAL: return fmt::format("(({})1 / {})", types.name(type), a[0]);
-  case Op::NEG: return fmt::format("(-{})", a[0]);
+  case Op::RECIPROCAL: return fmt::format(FMT_COMPILE("(({})1 / {})"), types.name(type), a[0]);
+  case Op::NEG: return fmt::format(FMT_COMPILE("(-{})"), a[0]);
   case Op::MULACC:
     if (type.isFloat())
-      return fmt::format("__builtin_elementwise_fma({}, {}, {})", bare(a[0]), bare(a[1]), bare(a[2]));
-    return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
-  case Op::CMPLT: return bools ? fmt::format("({} & {})", negated(a[0]), a[1]) : infix("<");
+      return fmt::format(FMT_COMPILE("__builtin_elementwise_fma({}, {}, {})"), bare(a[0]), bare(a[1]),
+                         bare(a[2]));
+    return fmt::format(FMT_COMPILE("({} * {} + {})"), a[0], a[1], a[2]);
+  case Op::CMPLT: return bools ? fmt::format(FMT_COMPILE("({} & {})"), negated(a[0]), a[1]) : infix("<");
   case Op::CMPNE: return bools ? infix("^") : infix("!=");
   case Op::CMPEQ: return bools ? negated(infix("^")) : infix("==");
-  case Op::WHERE: return fmt::format("({} ? {} : {})", mask.empty() ? a[0] : mask, a[1], a[2]);
+  case Op::WHERE: return fmt::format(FMT_COMPILE("({} ? {} : {})"), mask.empty() ? a[0] : mask, a[1], a[2]);
   case Op::MAX:
     if (bools) return infix("|");
     if (type.isFloat() && mayBeNan(isSplat(u.src(1)) ? u.src(1).src(0) : u.src(1)))
-      return fmt::format("(({0} < {1}) | ({1} != {1}) ? {1} : {0})", a[0], a[1]);
-    return fmt::format("({0} < {1} ? {1} : {0})", a[0], a[1]);
+      return fmt::format(FMT_COMPILE("(({0} < {1}) | ({1} != {1}) ? {1} : {0})"), a[0], a[1]);
+    return fmt::format(FMT_COMPILE("({0} < {1} ? {1} : {0})"), a[0], a[1]);
   case Op::CAST:
-    if (type.isBool()) return fmt::format("__builtin_convertvector(-({} != 0), {})", a[0], types.name(type));
-    return fmt::format("__builtin_convertvector({}, {})", bare(a[0]), types.name(type));
+    if (type.isBool())
+      return fmt::format(FMT_COMPILE("__builtin_convertvector(-({} != 0), {})"), a[0], types.name(type));
+    return fmt::format(FMT_COMPILE("__builtin_convertvector({}, {})"), bare(a[0]), types.name(type));
   case Op::SQRT: return call("sqrt");
   case Op::TRUNC: return call("trunc");
   case Op::EXP2: return call("exp2");

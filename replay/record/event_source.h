@@ -25,6 +25,7 @@ struct RecordingProgress {
   std::atomic<uint64_t> observingTicks{
       0}; ///< time that recording took on the compiling threads, as far as added up
   std::atomic<bool> diskFull{false};
+  std::atomic<bool> closed{false}; ///< the trace has everything, and its file is closed
 };
 
 class ForkedSource;
