@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/integers.h"
+#include "engine/codegen/epilogues.h"
 #include "engine/codegen/inner_values.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/codegen/panels.h"
@@ -451,6 +452,7 @@ UOp KernelOptimizer::optimized() const {
                : target_->hasShared ? stageOperands(stored, *target_, nextId_)
                                     : packPanels(stored, *target_, nextId_);
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
+  if (!applied_.empty()) flat = loopEpilogue(flat, *target_);
   return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");
 }
 
