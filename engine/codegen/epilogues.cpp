@@ -25,13 +25,15 @@ int64_t instructionsOf(UOp u) {
 }
 
 struct Epilogue {
-  std::vector<UOp> sums;    ///< reductions that the stored value uses
-  int64_t instructions = 0; ///< for one element
+  std::vector<UOp> sums;    ///< reductions that the stored values use
+  int64_t instructions = 0; ///< for one element of each of them
 };
 
-Epilogue epilogueOf(UOp value) {
+Epilogue epilogueOf(std::span<const UOp> stores) {
   Epilogue e;
-  visitBelow(value, [&](UOp u) {
+  std::vector<UOp> values;
+  for (UOp store : stores) values.push_back(store.src(1));
+  visitBelow(values, [&](UOp u) {
     if (u.is(Op::REDUCE)) e.sums.push_back(u);
     if (u.in(OpSet{Op::REDUCE, Op::INDEX})) return Visit::Past;
     e.instructions += instructionsOf(u);
@@ -41,15 +43,28 @@ Epilogue epilogueOf(UOp value) {
   return e;
 }
 
-/// The axes of the tile but the one along which results are contiguous.
-std::vector<UOp> rowsOf(UOp end) {
+/// The stores of a kernel whose outputs share their loops; none where it has other effects.
+std::vector<UOp> storesOf(UOp end) {
+  std::vector<UOp> stores;
+  bool storesAlone = end.is(Op::END);
+  if (storesAlone)
+    visitBelow(end.src(0), [&](UOp u) {
+      if (u.is(Op::GROUP)) return Visit::Below;
+      storesAlone &= u.is(Op::STORE) && u.src(0).is(Op::INDEX);
+      stores.push_back(u);
+      return Visit::Past;
+    });
+  return storesAlone ? stores : std::vector<UOp>{};
+}
+
+/// The axes of the tile but the one along which the results of a store are contiguous.
+std::vector<UOp> rowsOf(UOp store, std::span<const UOp> ranges) {
   std::vector<UOp> rows;
   UOp lanes;
-  const UOp place = end.src(0).src(0).src(1);
-  for (UOp r : end.src().subspan(1)) {
+  for (UOp r : ranges) {
     if (!r.is(Op::RANGE)) return {};
     if (r.axisType() != AxisType::Upcast) continue;
-    const auto stride = coefficientOf(place, r);
+    const auto stride = coefficientOf(store.src(0).src(1), r);
     if (!stride || extentOf(r) < 0) return {};
     if (*stride == 1)
       lanes = r;
@@ -84,12 +99,19 @@ constexpr RuleDef kEpilogues[] = {RULE("loop-epilogue", pat::any(Op::END), pat::
 } // namespace
 
 UOp loopEpilogue(UOp ast, const Target& target) {
-  if (target.hasLocal || ast.srcCount() != 1) return ast;
-  const UOp end = ast.src(0);
-  if (!end.is(Op::END) || !end.src(0).is(Op::STORE) || !end.src(0).src(0).is(Op::INDEX)) return ast;
-  const UOp store = end.src(0);
-  const Epilogue epilogue = epilogueOf(store.src(1));
-  std::vector<UOp> rows = rowsOf(end);
+  if (target.hasLocal || ast.srcCount() == 0) return ast;
+  const UOp end = ast.src(0); // a SINK has the END of several outputs once for each of them
+  if (std::ranges::any_of(ast.src(), [&](UOp u) { return u != end; })) return ast;
+  const std::vector<UOp> stores = storesOf(end);
+  if (stores.empty()) return ast;
+  const auto ranges = end.src().subspan(1);
+  std::vector<UOp> rows = rowsOf(stores[0], ranges);
+  for (UOp store : stores)
+    if (rowsOf(store, ranges) != rows) return ast;
+  const Epilogue epilogue = epilogueOf(stores);
+  const auto hasRow = [&](UOp sum) {
+    return std::ranges::any_of(rows, [&](UOp r) { return sum.dependsOn(r); });
+  };
   std::erase_if(rows, [&](UOp r) {
     return std::ranges::none_of(epilogue.sums, [&](UOp sum) { return sum.dependsOn(r); });
   });
@@ -98,24 +120,21 @@ UOp loopEpilogue(UOp ast, const Target& target) {
   if (epilogue.instructions < kFewest || epilogue.instructions * (count - 1) < kSaved) return ast;
 
   UOpMap<UOp> stepOf, replace;
-  int64_t nextId = nextRangeId(ast);
+  int64_t nextId = nextRangeId(ast), number = nextRegister(ast);
   for (UOp r : rows) stepOf[r] = UOp::range(r.src(0), {nextId++}, AxisType::Loop, r.dtype());
   replace = stepOf;
-  int64_t number = nextRegister(ast);
   for (UOp sum : epilogue.sums)
-    if (std::ranges::any_of(rows, [&](UOp r) { return sum.dependsOn(r); }))
-      replace[sum] = storedRows(sum, rows, stepOf, number++);
-  std::vector<UOp> ranges;
-  for (UOp r : end.src().subspan(1)) ranges.push_back(stepOf.contains(r) ? stepOf[r] : r);
-  std::ranges::stable_sort(ranges, {}, [](UOp r) { return r.axisType() == AxisType::Upcast; });
-  const UOp looped = store.substitute(replace).end(ranges);
+    if (hasRow(sum)) replace[sum] = storedRows(sum, rows, stepOf, number++);
+  std::vector<UOp> looped;
+  for (UOp r : ranges) looped.push_back(stepOf.contains(r) ? stepOf[r] : r);
+  std::ranges::stable_sort(looped, {}, [](UOp r) { return r.axisType() == AxisType::Upcast; });
   because([&] {
     return fmt::format("each of {} rows would get the {} instructions of what follows its sum: a loop over "
                        "the rows holds them once",
                        count, epilogue.instructions);
   });
   static const PatternMatcher rules({kEpilogues});
-  return replaceNodes(ast, {{end, looped}}, rules, "epilogues");
+  return replaceNodes(ast, {{end, end.src(0).substitute(replace).end(looped)}}, rules, "epilogues");
 }
 
 } // namespace uopscope
