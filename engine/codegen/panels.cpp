@@ -85,16 +85,19 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   if (width < 4 || count < width || columns % width || read.dtype().itemsize() != 4) return {};
   int64_t whole = count / width, rest = count % width;
   UOp outer = UOp::range(whole + (rest ? 1 : 0), nextId),
-      inner = UOp::range(width, nextId + 1, AxisType::Upcast);
-  nextId += 2;
+      inner = UOp::range(width, nextId + 1, AxisType::Upcast), part = UOp::range(columns / width, nextId + 2),
+      lane = UOp::range(width, nextId + 3, AxisType::Upcast);
+  nextId += 4;
   UOp memory = registersOf(read.dtype(), count * columns, number++);
   UOp start =
       outer * width; // of the last square, which overlaps the one before it, that it ends where the terms end
   if (rest) start = (outer < whole).where(start, UOp::index(count - width));
   UOp at = start + inner;
+  const UOp column = part * width + lane; // a square at a time: its code stands once
+  first[lanes] = column;
   UOp value = access(read).src(0).indexed({index.substitute(first) + at}, access(read).dtype());
   if (read.is(Op::CAST)) value = value.cast(read.dtype());
-  UOp copy = memory.indexed({at * columns + lanes}).store(value).end({outer, inner, lanes});
+  UOp copy = memory.indexed({at * columns + column}).store(value).end({outer, part, inner, lane});
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({term * columns + lanes}, read.dtype());
 }
 

@@ -193,9 +193,16 @@ private:
       int64_t at = s.arg().ints()[0] + (from == first ? 0 : from.dtype().count());
       mask += fmt::format("{}i32 {}", mask.empty() ? "" : ", ", at);
     }
-    return out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>",
-                                        LlvmText::type(first.dtype()), value(first), value(second),
-                                        u.srcCount(), mask));
+    std::string shuffled = out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>",
+                                                        LlvmText::type(first.dtype()), value(first),
+                                                        value(second), u.srcCount(), mask));
+    const int depth = 1 + std::max(shuffles_[first], shuffles_[second]);
+    shuffles_[u] = depth;
+    // LLVM looks through shuffles of shuffles for each lane; a transposed square, four rounds of them, took it 16 ms.
+    // A fence ends such a search. It is no instruction.
+    if (depth % 2 == 0 && u.dtype().isFloat() && !dialect_.hasGroups())
+      shuffled = out_.fenced(u.dtype(), shuffled);
+    return shuffled;
   }
 
   std::string gep(UOp u) {
@@ -316,6 +323,7 @@ private:
   KernelSignature signature_;
   LlvmText out_;
   UOpMap<std::string> values_;
+  UOpMap<int> shuffles_; ///< of a vector made of lanes of others: how many shuffles follow one another
   std::string allocas_, shared_;
   std::vector<std::string> open_; ///< labels of the open blocks
   std::map<std::string, int> used_;

@@ -118,6 +118,11 @@ std::string LlvmText::call(const char* prefix, DType result, const std::string& 
   return emit(prefix, fmt::format("call {} @{}({})", type(result), function, list));
 }
 
+std::string LlvmText::fenced(DType type, const std::string& value) {
+  return call("fence", type, fmt::format("llvm.arithmetic.fence.{}", mangled(type)), type,
+              std::span<const std::string>(&value, 1));
+}
+
 std::string LlvmText::lanewiseCall(DType result, const std::string& function, DType parameter,
                                    const std::string& value) {
   if (result.count() == 1) return call("cast", result, function, parameter, std::span(&value, 1));
@@ -345,9 +350,7 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   auto widened = [&](size_t i) {
     const UOp s = u.src(i);
     const bool isWidened = s.is(Op::CAST) && s.src(0).dtype().kind() == Scalar::Float16 && from.isFloat();
-    return isWidened ? call("alu", from, fmt::format("llvm.arithmetic.fence.{}", mangled(from)), from,
-                            a.subspan(i, 1))
-                     : a[i];
+    return isWidened ? fenced(from, a[i]) : a[i];
   };
   auto compared = [&](const char* how) {
     const std::string left = widened(0), right = widened(1);

@@ -40,6 +40,8 @@ public:
   /// Adds a declaration of a function, with its end; one is written for all equal ones.
   void declare(const std::string& declaration) { declared_.insert(declaration); }
   std::string declarations() const;
+  /// A float that LLVM does not look through: it takes no instruction.
+  std::string fenced(DType type, const std::string& value);
   std::string body;
   std::string block = "entry"; ///< label of the current block
 
