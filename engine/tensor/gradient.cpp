@@ -111,7 +111,9 @@ UOp windowsGradient(Match& m) {
   const auto& context = m.ctx<GradientContext>();
   const char* why = nullptr;
   UOp found = gradientThroughWindows(m.root(), context.users, context.known, why);
-  return found ? gradients({found, none()}) : m.decline(why);
+  std::vector<UOp> each(m.root().srcCount(), none());
+  each[0] = found;
+  return found ? UOp::make(Op::GROUP, dtypes::void_, each) : m.decline(why);
 }
 UOp padGradient(Match& m) {
   Shape before = uopToShape(m.root().src(1));
@@ -198,7 +200,7 @@ constexpr RuleDef kGradients[] = {
     RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), answers(g)),
     RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), answers(made(contiguousGradient))),
     RULE("reshape-gradient", any(Op::RESHAPE), answers(made(reshapeGradient))),
-    RULE("windows-gradient", any(Op::EXPAND), windowsGradient),
+    RULE("windows-gradient", any(OpSet({Op::EXPAND, Op::PAD})), windowsGradient),
     RULE("expand-gradient", any(Op::EXPAND), answers(made(expandGradient))),
     RULE("pad-gradient", any(Op::PAD), answers(made(padGradient))),
     RULE("shrink-gradient", any(Op::SHRINK), answers(made(shrinkGradient))),

@@ -17,38 +17,36 @@ namespace {
 constexpr double kMostProducts = 1.5;
 constexpr int kMostOperations = 64; ///< that are looked through for what a value depends on
 
-/// A factor of a product that is read through windows: movement operations from the EXPAND up to it.
+/// A factor of a product that is read through windows: movement operations up to it.
 struct Leaf {
   UOp product;
   size_t side = 0;
-  std::vector<UOp> movements; ///< the last one first; the EXPAND is not among them
+  std::vector<UOp> movements; ///< the last one first, the operation whose source has the gradient last
 };
 
 /// How axes of the product read an axis of the source: at place * stride + step * dilation (-1: no such axis), or, if plain, as
-/// the same axis, which may be cut in two, place and step.
+/// the same axis, which may be cut in two, place and step. `margin` elements of a padding precede the source.
 struct Reading {
-  int64_t place = -1, step = -1, stride = 1, dilation = 1;
+  int64_t place = -1, step = -1, stride = 1, dilation = 1, margin = 0;
   bool isPlain = false;
   bool isWindow() const { return place >= 0 && !isPlain; }
 };
 
 /// The products that read `u`; false if something else does.
 bool findLeaves(UOp u, const MovementUsers& users, std::vector<UOp>& movements, std::vector<Leaf>& leaves) {
+  movements.push_back(u);
   auto readers = users.find(u);
-  if (readers == users.end()) return true;
-  for (UOp reader : readers->second) {
+  bool found = true;
+  for (UOp reader : readers == users.end() ? std::vector<UOp>{} : readers->second) {
     if (reader.is(Op::MUL)) {
       leaves.push_back({reader, reader.src(0) == u ? size_t{0} : size_t{1}, movements});
       std::reverse(leaves.back().movements.begin(), leaves.back().movements.end());
       continue;
     }
-    if (!reader.in(group::kMovement)) return false;
-    movements.push_back(reader);
-    bool found = findLeaves(reader, users, movements, leaves);
-    movements.pop_back();
-    if (!found) return false;
+    found = found && reader.in(group::kMovement) && findLeaves(reader, users, movements, leaves);
   }
-  return true;
+  movements.pop_back();
+  return found;
 }
 
 /// Marks the axes that a value at these indices depends on. Ranges have the numbers of axes.
@@ -83,20 +81,17 @@ bool isIntAxis(const Shape& shape, int64_t axis) {
 /// One convolution, seen from its product.
 class Convolution {
 public:
-  Convolution(UOp source, const Leaf& leaf, UOp gradient)
-      : source_(source), gradient_(gradient), filter_(leaf.product.src(1 - leaf.side)),
+  Convolution(const Leaf& leaf, UOp gradient)
+      : source_(leaf.movements.back().src(0)), gradient_(gradient), filter_(leaf.product.src(1 - leaf.side)),
         shape_(leaf.product.shape()), taken_(shape_.size()) {
     for (size_t k = 0; k < shape_.size(); ++k)
-      at_.push_back(graph::isInt(shape_[k], 1)
-                        ? UOp::index(0)
-                        : UOp::range(shape_[k].uop(), {static_cast<int64_t>(k)}));
-    std::vector<UOp> index = at_;
+      at_.push_back(graph::isInt(shape_[k], 1) ? UOp::index(0)
+                                               : UOp::range(shape_[k].uop(), {static_cast<int64_t>(k)}));
+    index_ = at_;
     for (UOp m : leaf.movements) {
-      index = movementIndices(m, index);
-      for (UOp& i : index) i = simplify(i);
+      index_ = movementIndices(m, index_);
+      for (UOp& i : index_) i = simplify(ungate(i).index); // gates are those of `padded`
     }
-    for (UOp& i : index_ = movementIndices(leaf.movements.back().src(0), index))
-      i = simplify(i);
   }
 
   /// Finds how each axis is read; the reason if this is no convolution.
@@ -111,6 +106,8 @@ public:
         if (taken_[static_cast<size_t>(axis)]) return "two axes of the source are read by one";
         taken_[static_cast<size_t>(axis)] = true;
       }
+      if (r.isWindow() && insideOf(r, k).first >= insideOf(r, k).second)
+        return "windows do not reach the source";
       overlap |= r.isWindow() && r.step >= 0;
     }
     return overlap ? nullptr : "no windows that overlap";
@@ -119,11 +116,11 @@ public:
   /// Products of the one sum, over those of the sums one after the other.
   double products() const {
     double ratio = 1;
-    for (const Reading& r : readings_) {
-      if (!r.isWindow()) continue;
-      auto places = static_cast<double>(extent(r.place)), taps = static_cast<double>(tapsOf(r));
-      ratio *= static_cast<double>(r.stride) * (places + taps - 1) * taps /
-               (places * static_cast<double>(extent(r.step)));
+    for (size_t k = 0; k < readings_.size(); ++k) {
+      const Reading& r = readings_[k];
+      if (r.isWindow())
+        ratio *= static_cast<double>(source_.shape()[k].i() * tapsOf(r)) /
+                 static_cast<double>(extent(r.place) * extent(r.step));
     }
     return ratio;
   }
@@ -133,6 +130,13 @@ public:
 private:
   int64_t extent(int64_t axis) const { return axis < 0 ? 1 : shape_[static_cast<size_t>(axis)].i(); }
   int64_t tapsOf(const Reading& r) const { return (extent(r.step) + r.stride - 1) / r.stride; }
+  /// The windows of the gradient that hold elements of the source: [first, second), each `stride` elements. Without a padding they
+  /// begin with the window that holds the first place alone.
+  std::pair<int64_t, int64_t> insideOf(const Reading& r, size_t axis) const {
+    const int64_t all = extent(r.place) + r.dilation * (tapsOf(r) - 1),
+                  end = r.margin + source_.shape()[axis].i();
+    return {r.margin / r.stride, std::min(all, (end + r.stride - 1) / r.stride)};
+  }
   const char* readAxis(size_t k);
   Tensor filter(const Ints& kept, const Ints& summed) const;
   Tensor windows(const Ints& kept, const Ints& summed) const;
@@ -149,27 +153,27 @@ private:
 const char* Convolution::readAxis(size_t k) {
   const Sint& size = source_.shape()[k];
   Linear sum = linearOf(index_[k]);
-  if (sum.constant != 0 || sum.terms.size() > 2) return "an axis is read in another form";
+  if (sum.constant > 0 || sum.terms.size() > 2) return "an axis is read in another form";
+  const int64_t margin = -sum.constant;
   for (const Term& t : sum.terms)
     if (!t.node.is(Op::RANGE) || t.factor < 1) return "an axis is read in another form";
   auto axis = [&](size_t i) { return sum.terms[i].node.arg().as<RangeArg>().ids[0]; };
   if (sum.terms.empty()) {
-    if (!graph::isInt(size, 1)) return "an axis is read at one place";
+    if (!graph::isInt(size, 1) || margin) return "an axis is read at one place";
     readings_.push_back({});
     return nullptr;
   }
   if (sum.terms.size() == 1) {
-    bool whole = sum.terms[0].factor == 1 && shape_[static_cast<size_t>(axis(0))] == size;
+    bool whole = !margin && sum.terms[0].factor == 1 && shape_[static_cast<size_t>(axis(0))] == size;
     if (!whole && (!size.isInt() || !isIntAxis(shape_, axis(0)))) return "a symbolic extent";
-    readings_.push_back({axis(0), -1, sum.terms[0].factor, 1, whole});
+    readings_.push_back({axis(0), -1, sum.terms[0].factor, 1, margin, whole});
     return nullptr;
   }
-  if (!size.isInt() || !isIntAxis(shape_, axis(0)) || !isIntAxis(shape_, axis(1)))
-    return "a symbolic extent";
+  if (!size.isInt() || !isIntAxis(shape_, axis(0)) || !isIntAxis(shape_, axis(1))) return "a symbolic extent";
   size_t outer = sum.terms[0].factor < sum.terms[1].factor ? 1 : 0, inner = 1 - outer;
   int64_t a = axis(outer), b = axis(inner), apart = sum.terms[outer].factor;
-  if (sum.terms[inner].factor == 1 && apart == extent(b) && size.i() == extent(a) * extent(b)) {
-    readings_.push_back({a, b, 1, 1, true});
+  if (!margin && sum.terms[inner].factor == 1 && apart == extent(b) && size.i() == extent(a) * extent(b)) {
+    readings_.push_back({a, b, 1, 1, 0, true});
     return nullptr;
   }
   auto fits = [&](int64_t place, int64_t step) {
@@ -177,7 +181,7 @@ const char* Convolution::readAxis(size_t k) {
   };
   if (!fits(a, b) && !fits(b, a)) return "place and step of a window do not belong to one factor each";
   if (!fits(a, b)) std::swap(outer, inner);
-  Reading r{axis(outer), axis(inner), sum.terms[outer].factor, sum.terms[inner].factor};
+  Reading r{axis(outer), axis(inner), sum.terms[outer].factor, sum.terms[inner].factor, margin};
   if (r.stride > 1 && r.dilation > 1) return "windows with a stride and a dilation";
   readings_.push_back(r);
   return nullptr;
@@ -238,15 +242,22 @@ Tensor Convolution::filter(const Ints& kept, const Ints& summed) const {
 Tensor Convolution::windows(const Ints& kept, const Ints& summed) const {
   Tensor g = ordered(gradient_, &Reading::step, kept, summed, &Reading::place, false);
   const size_t lead = kept.size(), places = lead + summed.size();
-  Bounds pads(places, {0, 0});
+  Bounds pads(places, {0, 0}), bounds;
+  for (const Sint& s : g.shape()) bounds.emplace_back(0, s);
   Ints taps, dilations, order;
-  for (const Reading& r : readings_) {
+  for (size_t k = 0; k < readings_.size(); ++k) {
+    const Reading& r = readings_[k];
     if (!r.isWindow()) continue;
-    const int64_t margin = r.dilation * (tapsOf(r) - 1);
-    pads.emplace_back(margin, margin);
+    const auto [first, end] = insideOf(r, k);
+    const int64_t before = r.dilation * (tapsOf(r) - 1) - first, after = end - extent(r.place);
+    auto& [from, to] = bounds[pads.size()];
+    from = Sint(std::max<int64_t>(0, -before));
+    to = to - Sint(std::max<int64_t>(0, -after));
+    pads.emplace_back(std::max<int64_t>(0, before), std::max<int64_t>(0, after));
     taps.push_back(tapsOf(r)), dilations.push_back(r.dilation);
   }
-  g = g.pad(pads).pool(taps, Ints(taps.size(), 1), dilations);
+  g = Tensor::fromUOp(graph::pad(graph::shrink(g.uop(), bounds), pads))
+          .pool(taps, Ints(taps.size(), 1), dilations);
   Shape to;
   auto take = [&](size_t from, size_t count, bool isPlace) {
     for (size_t k = from; k < from + count; ++k) {
@@ -270,58 +281,67 @@ UOp Convolution::write() const {
   Tensor product = windows(kept, summed).mul(filter(kept, summed));
   auto plain = int64_t{0}, window = static_cast<int64_t>(kept.size());
   Shape joined;
-  std::vector<std::optional<Sint>> sizes;
-  Bounds more;
+  Bounds inside, behind; // all windows
   for (size_t k = 0; k < readings_.size(); ++k) {
     const Reading& r = readings_[k];
     const Sint& size = source_.shape()[k];
-    Sint reached = size;
+    inside.emplace_back(0, size), behind.emplace_back(0, 0), joined.push_back(size);
     if (r.isWindow()) {
       back.insert(back.end(), {window, window + 1});
       window += 2;
-      reached = Sint(r.stride * (extent(r.place) + r.dilation * (tapsOf(r) - 1)));
+      const auto [first, end] = insideOf(r, k);
+      const int64_t begin = r.margin - first * r.stride, reached = (end - first) * r.stride,
+                    stop = std::min(reached, begin + size.i());
+      joined.back() = Sint(reached);
+      inside.back() = {begin, stop};
+      behind.back().second = begin + size.i() - stop;
     } else
       for (int64_t axis : {r.place, r.step})
         if (axis >= 0) back.push_back(plain++);
-    joined.push_back(reached);
-    sizes.emplace_back(graph::smin(reached, size));
-    more.emplace_back(0, size - *sizes.back()); // behind the last window
   }
   for (int64_t k = window; k < product.ndim(); ++k) sums.push_back(k);
-  return product.sum(sums).permute(back).reshape(joined).shrinkTo(sizes).pad(more).uop();
+  return graph::pad(graph::shrink(graph::reshape(product.sum(sums).permute(back).uop(), joined), inside),
+                    behind);
 }
 
-/// The part of a value that the gradient of the value below it needs: that of a PAD needs no margins.
-double neededPart(UOp source) {
+/// Why the movements are none that windows are made of; null if they may be.
+const char* refusal(const Leaf& leaf) {
+  UOp last = leaf.movements.back();
+  auto any = [&](Op op) { return std::ranges::any_of(leaf.movements, [&](UOp m) { return m.is(op); }); };
+  if (!any(Op::EXPAND) || !any(Op::RESHAPE)) return "no windows that overlap";
+  for (UOp m : leaf.movements)
+    if (m.is(Op::PAD) && m != last) return "it is padded more than once";
+  for (size_t k = 0; k < last.shape().size() && last.is(Op::PAD); ++k)
+    if (graph::isInt(last.src(0).shape()[k], 1) && !graph::isInt(last.shape()[k], 1))
+      return "a padded axis of one element"; // its index does not tell where the padding is
+  return nullptr;
+}
+
+bool isOfPadded(UOp expand) {
+  UOp source = expand.src(0);
   while (source.is(Op::RESHAPE)) source = source.src(0);
-  if (!source.is(Op::PAD)) return 1;
-  double part = 1;
-  const Shape &all = source.shape(), &inner = source.src(0).shape();
-  for (size_t k = 0; k < all.size(); ++k)
-    if (all[k].isInt() && inner[k].isInt() && all[k].i() > 0)
-      part *= static_cast<double>(inner[k].i()) / static_cast<double>(all[k].i());
-  return part;
+  return source.is(Op::PAD);
 }
 
 } // namespace
 
-UOp gradientThroughWindows(UOp expand, const MovementUsers& users, const UOpMap<UOp>& gradients,
+UOp gradientThroughWindows(UOp u, const MovementUsers& users, const UOpMap<UOp>& gradients,
                            const char*& why) {
   std::vector<UOp> movements;
   std::vector<Leaf> leaves;
+  why = "its source is padded: the gradient of what is padded comes at once";
+  if (u.is(Op::EXPAND) && isOfPadded(u)) return {};
   why = "it is not read by products alone";
-  if (!findLeaves(expand, users, movements, leaves)) return {};
-  const UOp source = expand.src(0);
+  if (!findLeaves(u, users, movements, leaves)) return {};
   UOp sum;
   for (const Leaf& leaf : leaves) {
     auto gradient = gradients.find(leaf.product);
     if (gradient == gradients.end()) continue;
-    why = "windows are cut by reshaping";
-    if (std::ranges::none_of(leaf.movements, [](UOp m) { return m.is(Op::RESHAPE); })) return {};
-    Convolution convolution(source, leaf, gradient->second);
+    if ((why = refusal(leaf))) return {};
+    Convolution convolution(leaf, gradient->second);
     if ((why = convolution.read())) return {};
     why = "it would take more products than are saved";
-    if (convolution.products() * neededPart(source) > kMostProducts) return {};
+    if (convolution.products() > kMostProducts) return {};
     UOp part = convolution.write();
     sum = sum ? sum.alu(Op::ADD, {part}) : part;
   }

@@ -20,9 +20,9 @@ namespace uopscope {
 /// The users of each movement operation in a graph.
 using MovementUsers = UOpMap<std::vector<UOp>>;
 
-/// The gradient of src(0) of an EXPAND, from those of the products that read the repeated elements through movement
-/// operations. Null, and the reason in `why`, if these are no windows or if the sums one after the other are cheaper.
-UOp gradientThroughWindows(UOp expand, const MovementUsers& users, const UOpMap<UOp>& gradients,
-                           const char*& why);
+/// The gradient of src(0) of an EXPAND, or of the PAD that it repeats, from those of the products that read the repeated elements
+/// through movement operations. Null, and the reason in `why`, if these are no windows or if the sums one after the other are
+/// cheaper.
+UOp gradientThroughWindows(UOp u, const MovementUsers& users, const UOpMap<UOp>& gradients, const char*& why);
 
 } // namespace uopscope
