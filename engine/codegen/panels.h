@@ -15,7 +15,7 @@
 namespace uopscope {
 
 constexpr int64_t kPanelBytes = 384 << 10;    ///< it must stay in the second cache, and on the stack
-constexpr int64_t kPanelBytesApart = 1 << 20; ///< the same where its elements would be read one by one
+constexpr int64_t kPanelBytesApart = 4 << 20; ///< the same where its elements would be read one by one
 
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
 /// otherwise the rows are. `reuse`: how many times the panel is read.

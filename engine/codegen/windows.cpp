@@ -36,6 +36,7 @@ struct Window {
   UOp operand, copied; ///< the operand in the sum; the same as a function of `loops`
   std::vector<UOp> loops, places;
   int64_t size = 1, innermostOutside = -1;
+  int64_t placeCount = 1, stepCount = 1; ///< of the pairs
   std::vector<UOp> paired;
 };
 
@@ -97,6 +98,7 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
       w.loops.push_back(loop);
       w.places.push_back(tried.read());
       w.paired.push_back(place);
+      w.placeCount *= extentOf(place), w.stepCount *= extentOf(step);
     }
     if (!p.place) {
       w.loops.push_back(UOp::range(extentOf(step), nextId));
@@ -148,6 +150,8 @@ UOp stageWindows(Match& m) {
   for (UOp operand : operands) {
     Window w;
     if (!findWindow(operand, loops, terms, nextId, w)) continue;
+    // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
+    if (w.stepCount > w.placeCount) return m.decline("windows are larger than their number");
     double reads = 1;
     for (UOp r : terms) reads *= static_cast<double>(extentOf(r));
     for (UOp l : loops)
