@@ -17,10 +17,11 @@ namespace {
 using namespace pat;
 
 constexpr int64_t kLongestStride = 8; ///< of windows
-constexpr int64_t kFarApart = 2048;   ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kColumns = 128;     ///< rows of the result that are copied at once
-constexpr int64_t kReaders = 128;     ///< fewest results that must read each of these rows
-constexpr int64_t kNear = 256 << 10;  ///< an operand of at most this size in bytes is not copied
+constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
+constexpr int64_t kFarApart = 2048; ///< distance of terms in bytes: (nearly) each is in a page of its own
+constexpr int64_t kColumns = 128;   ///< rows of the result that are copied at once
+constexpr int64_t kReaders = 128;   ///< fewest results that must read each of these rows
+constexpr int64_t kNear = 256 << 10; ///< an operand of at most this size in bytes is not copied
 
 /// The place of a result and the step of its window, if the operand uses them only in the sum place * stride
 /// + step * dilation. One of the two factors is 1.
@@ -152,6 +153,11 @@ UOp stageWindows(Match& m) {
     if (!findWindow(operand, loops, terms, nextId, w)) continue;
     // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
     if (w.stepCount > w.placeCount) return m.decline("windows are larger than their number");
+    int64_t pictures = 1;
+    for (UOp l : loops)
+      if (idOf(l) <= w.innermostOutside) pictures *= std::max<int64_t>(1, extentOf(l));
+    if (pictures > 1 && w.placeCount < kFewPlaces)
+      return m.decline("filters would be arranged again for each small picture");
     double reads = 1;
     for (UOp r : terms) reads *= static_cast<double>(extentOf(r));
     for (UOp l : loops)
