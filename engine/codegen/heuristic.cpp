@@ -57,6 +57,25 @@ Opt upcast(const KernelOptimizer& s, const Tile::Part& part) {
   return opt;
 }
 
+/// Lanes that lie apart are read from a panel. Loops that it depends on go outside of those that only read it, so
+/// that it is made once for these.
+void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
+  if (s.ast().below().has(Op::AFTER)) return; // copies that are made for each iteration of their loops
+  UOp apart;
+  for (UOp read : k.reads) {
+    if (strideOf(read, lanes) == 0) continue;
+    if (apart || strideOf(read, lanes) == 1) return;
+    apart = read;
+  }
+  if (!apart) return;
+  for (UOp inner : k.outputs)
+    for (UOp outer : k.outputs) {
+      const int from = axisOf(s, outer), to = axisOf(s, inner);
+      if (strideOf(apart, inner) == 0 || strideOf(apart, outer) != 0 || from < 0 || from >= to) continue;
+      if (tryApply(s, OptOp::SWAP, from, to, inWords("the panel of the lanes is made outside"))) break;
+    }
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
@@ -78,6 +97,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
       tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
+  if (!tile.parts.empty() && !tile.parts.back().isTerm) panelOutside(s, k, tile.parts.back().range);
   // A short inner sum, such as the window of a convolution, is unrolled.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
