@@ -129,14 +129,6 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
 }
 
-/// Bytes of the copies that earlier rewrites of this kernel made.
-int64_t copiedBytes(UOp sink) {
-  int64_t bytes = 0;
-  for (UOp u : sink.toposort())
-    if (u.is(Op::DEFINE_REG)) bytes += u.dtype().size() * u.dtype().base().itemsize();
-  return bytes;
-}
-
 UOp stageWindows(Match& m) {
   UOp sink = m.root(), sum;
   if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
@@ -164,7 +156,8 @@ UOp stageWindows(Match& m) {
       if (idOf(l) > w.innermostOutside) reads *= static_cast<double>(extentOf(l));
     double reuse = reads / static_cast<double>(w.size);
     int64_t bytes = w.size * operand.dtype().itemsize();
-    if (bytes + copiedBytes(sink) > kWindowBytes) return m.decline("a copy would not stay in the cache");
+    if (bytes + registerBytes(sink.toposort()) > kWindowBytes)
+      return m.decline("a copy would not stay in the cache");
     if (reuse < kWindowReuse) return m.decline("an element is read too seldom for a copy");
     because([&] {
       return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them",
@@ -179,7 +172,7 @@ UOp stageWindows(Match& m) {
 /// The number of rows in a block of a transposed left operand; 0 if no block is worth a copy.
 int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
   int64_t rows = extentOf(row), block = kColumns;
-  const int64_t space = kWindowBytes - copiedBytes(sink);
+  const int64_t space = kWindowBytes - registerBytes(sink.toposort());
   auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= space; };
   while (block > 8 && !fits()) block /= 2;
   return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
