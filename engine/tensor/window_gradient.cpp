@@ -15,6 +15,9 @@ namespace {
 /// A convolution of the gradient reads margins and, with a stride, parts of filters that are zero: so many times the
 /// products of the sums one after the other it may take, since it stores none of them.
 constexpr double kMostProducts = 1.5;
+/// With a stride the lanes of a kernel are not neighbours in memory. That pays if so many windows hold an element, and the
+/// sums one after the other store as many numbers for it.
+constexpr double kFewestWindows = 6;
 constexpr int kMostOperations = 64; ///< that are looked through for what a value depends on
 
 /// A factor of a product that is read through windows: movement operations up to it.
@@ -123,6 +126,18 @@ public:
                  static_cast<double>(extent(r.place) * extent(r.step));
     }
     return ratio;
+  }
+
+  /// Whether enough windows hold an element, on average, or there is no stride.
+  bool isWorthPhases() const {
+    double windows = 1;
+    bool strided = false;
+    for (const Reading& r : readings_)
+      if (r.isWindow()) {
+        windows *= static_cast<double>(extent(r.step)) / static_cast<double>(r.stride);
+        strided |= r.stride > 1;
+      }
+    return !strided || windows >= kFewestWindows;
   }
 
   UOp write() const;
@@ -342,6 +357,8 @@ UOp gradientThroughWindows(UOp u, const MovementUsers& users, const UOpMap<UOp>&
     if ((why = convolution.read())) return {};
     why = "it would take more products than are saved";
     if (convolution.products() > kMostProducts) return {};
+    why = "a stride, and few windows hold an element";
+    if (!convolution.isWorthPhases()) return {};
     UOp part = convolution.write();
     sum = sum ? sum.alu(Op::ADD, {part}) : part;
   }
