@@ -19,6 +19,7 @@ constexpr double kMostProducts = 1.5;
 /// sums one after the other store as many numbers for it.
 constexpr double kFewestWindows = 6;
 constexpr int kMostOperations = 64; ///< that are looked through for what a value depends on
+constexpr size_t kMostLeaves = 16;  ///< products that read one value
 
 /// A factor of a product that is read through windows: movement operations up to it.
 struct Leaf {
@@ -39,14 +40,15 @@ struct Reading {
 bool findLeaves(UOp u, const MovementUsers& users, std::vector<UOp>& movements, std::vector<Leaf>& leaves) {
   movements.push_back(u);
   auto readers = users.find(u);
-  bool found = true;
+  bool found = leaves.size() <= kMostLeaves;
   for (UOp reader : readers == users.end() ? std::vector<UOp>{} : readers->second) {
-    if (reader.is(Op::MUL)) {
-      leaves.push_back({reader, reader.src(0) == u ? size_t{0} : size_t{1}, movements});
-      std::reverse(leaves.back().movements.begin(), leaves.back().movements.end());
+    if (!found) break;
+    if (!reader.is(Op::MUL)) {
+      found = reader.in(group::kMovement) && findLeaves(reader, users, movements, leaves);
       continue;
     }
-    found = found && reader.in(group::kMovement) && findLeaves(reader, users, movements, leaves);
+    leaves.push_back({reader, reader.src(0) == u ? size_t{0} : size_t{1}, movements});
+    std::reverse(leaves.back().movements.begin(), leaves.back().movements.end());
   }
   movements.pop_back();
   return found;
@@ -60,8 +62,9 @@ void markAxes(UOp u, std::vector<UOp> at, std::vector<bool>& used, int& budget) 
         if (n.is(Op::RANGE)) used[static_cast<size_t>(n.arg().as<RangeArg>().ids[0])] = true;
   };
   while (u.in(group::kMovement) && --budget > 0) {
+    for (size_t k = 0; u.is(Op::PAD) && k < at.size(); ++k)
+      if (!(u.shape()[k] == u.src(0).shape()[k])) mark({at[k]}); // where it is zero
     at = movementIndices(u, at);
-    if (u.is(Op::PAD)) mark(at); // where it is zero
     u = u.src(0);
   }
   if (!u.in(group::kElementwise) || budget <= 0) return mark(at);
@@ -93,7 +96,7 @@ public:
     index_ = at_;
     for (UOp m : leaf.movements) {
       index_ = movementIndices(m, index_);
-      for (UOp& i : index_) i = simplify(ungate(i).index); // gates are those of `padded`
+      for (UOp& i : index_) i = simplify(ungate(i).index); // of gates, refusal() lets pass those of the last
     }
   }
 
@@ -181,6 +184,7 @@ const char* Convolution::readAxis(size_t k) {
   if (sum.terms.size() == 1) {
     bool whole = !margin && sum.terms[0].factor == 1 && shape_[static_cast<size_t>(axis(0))] == size;
     if (!whole && (!size.isInt() || !isIntAxis(shape_, axis(0)))) return "a symbolic extent";
+    if (!whole && ofFilter_[static_cast<size_t>(axis(0))]) return "the other factor depends on a place";
     readings_.push_back({axis(0), -1, sum.terms[0].factor, 1, margin, whole});
     return nullptr;
   }

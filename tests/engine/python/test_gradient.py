@@ -94,7 +94,14 @@ def test_convolutions_of_other_kinds():
   a = Tensor(rng.integers(-3, 4, (2, 3, 6, 6)).astype(np.float64)).realize()
   one, both = lambda k: a.conv2d(k, padding=1).sum().gradient(a)[0].numpy(), (a.conv2d(f, padding=1) + a.conv2d(h, padding=1) * 3).sum()
   close(both.gradient(a)[0], one(f) + 3 * one(h), rtol=0, atol=0)
-  # halves add up in float32, sharded pictures have their parts, and a symbolic batch its length
+  # filters that differ from place to place, along an axis that windows of another read with a stride
+  apart = Tensor(rng.integers(-3, 4, (1, 1, 6, 7)).astype(np.float64)).realize()
+  each = Tensor(rng.integers(-3, 4, (3, 5, 3)).astype(np.float64)).realize()
+  products = apart[0, 0].pad(((0, 0), (0, 0))).shrink(((0, 6), (0, 7)))._pool((1, 3), (2, 1))[:, :, 0] * each
+  want = np.zeros((6, 7))
+  for y, p, k in np.ndindex(3, 5, 3): want[2 * y, p + k] += each.numpy()[y, p, k]
+  close(products.sum().gradient(apart)[0][0, 0], want, rtol=0, atol=0)
+  # halves add up in float32, and sharded pictures have their parts
   small = Tensor(x.astype(np.float16)).realize()
   dx = small.conv2d(Tensor(np.full((300, 4, 3, 3), 0.01, np.float16)), padding=1).gradient(small, gradient=Tensor.ones(2, 300, 5, 6, dtype=dtypes.float16))[0]
   assert dx.dtype == dtypes.float16; close(dx[:, :, 2, 2], np.full((2, 4), 2700 * np.float16(0.01)), rtol=1e-3)
