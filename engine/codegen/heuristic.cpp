@@ -57,6 +57,30 @@ Opt upcast(const KernelOptimizer& s, const Tile::Part& part) {
   return opt;
 }
 
+/// Lanes that lie apart are read from a panel. The innermost loop that it depends on goes outside of those that only read
+/// it, so that it is made once for these.
+void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
+  if (s.ast().below().has(Op::AFTER)) return; // copies that are made for each iteration of their loops
+  UOp apart;
+  for (UOp read : k.reads) {
+    if (strideOf(read, lanes) == 0) continue;
+    if (apart || strideOf(read, lanes) == 1) return;
+    apart = read;
+  }
+  if (!apart) return;
+  int inner = -1, outer = -1;
+  for (UOp r : k.outputs) {
+    const int axis = axisOf(s, r);
+    if (strideOf(apart, r) != 0)
+      inner = std::max(inner, axis);
+    else if (axis >= 0 && (outer < 0 || axis < outer))
+      outer = axis;
+  }
+  if (outer >= 0 && outer < inner)
+    tryApply(s, OptOp::SWAP, outer, inner,
+             inWords("the panel of the lanes is made once for the loops inside"));
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
@@ -72,12 +96,16 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
       taken *= p.amount;
   // The panel that the lanes read stays in the cache while the row axis runs, so the row axis becomes the
   // inner loop.
+  bool isInside = false;
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
     if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
-      tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
+      isInside = tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
+  if (!isInside && !tile.parts.empty() && tile.parts.back().amount > 4 &&
+      std::ranges::none_of(tile.parts, &Tile::Part::isTerm))
+    panelOutside(s, k, tile.parts.back().range);
   // A short inner sum, such as the window of a convolution, is unrolled.
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);

@@ -25,8 +25,9 @@ bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
 
-/// The ranges that the panel is indexed by; none if the read is not worth a panel.
-std::vector<UOp> rowsOf(UOp read, UOp reduction) {
+/// The ranges that the panel is indexed by; none if the read is not worth a panel, or if it would not fit into `space` bytes, which
+/// it takes otherwise.
+std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t& space) {
   UOp index = access(read).src(1);
   if (access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
@@ -60,9 +61,10 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction) {
   }
   bool apart = *coefficientOf(index, lanes) != 1;
   if (!apart && distance < kMinDistance) return {};
-  return worthPanel(apart, count, reuse, count * extentOf(lanes) * read.dtype().itemsize())
-             ? rows
-             : std::vector<UOp>{};
+  const int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize();
+  if (bytes > space || !worthPanel(apart, count, reuse, bytes)) return {};
+  space -= bytes;
+  return rows;
 }
 
 /// Terms that lie side by side, in lanes that lie apart: the copy goes by squares, whose rows are read as vectors of terms
@@ -139,13 +141,13 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
   if (target.hasLocal || target.aluLanes < 4) return ast;
   UOpMap<UOp> panels;
   std::vector<UOp> nodes = ast.toposort();
-  int64_t number = nextRegister(nodes);
+  int64_t number = nextRegister(nodes), space = kCopyBytes - registerBytes(nodes);
   for (UOp reduction : nodes) {
     if (!reduction.is(Op::REDUCE)) continue;
     const auto& around = reduction.ranges();
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
     for (UOp read : readsOf(reduction)) {
-      std::vector<UOp> rows = rowsOf(read, reduction);
+      std::vector<UOp> rows = rowsOf(read, reduction, space);
       if (rows.empty()) continue;
       UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);
       panels[read] = squares ? squares : fromPanel(read, rows, nextId);

@@ -14,8 +14,10 @@
 
 namespace uopscope {
 
-constexpr int64_t kPanelBytes = 384 << 10;    ///< it must stay in the second cache, and on the stack
-constexpr int64_t kPanelBytesApart = 1 << 20; ///< the same where its elements would be read one by one
+constexpr int64_t kPanelBytes = 384 << 10; ///< it must stay in the second cache
+constexpr int64_t kPanelBytesApart =
+    4 << 20; ///< it streams from the next cache where its elements would be read one by one
+constexpr int64_t kCopyBytes = 5 << 20; ///< all copies of a kernel: they lie on the stack of a thread, 8 MB
 
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
 /// otherwise the rows are. `reuse`: how many times the panel is read.

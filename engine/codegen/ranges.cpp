@@ -313,6 +313,12 @@ int64_t nextRegister(std::span<const UOp> nodes) {
     if (u.is(Op::DEFINE_REG) && u.arg().kind() == ArgKind::Int) number = std::max(number, u.arg().i() + 1);
   return number;
 }
+int64_t registerBytes(std::span<const UOp> nodes) {
+  int64_t bytes = 0;
+  for (UOp u : nodes)
+    if (u.is(Op::DEFINE_REG)) bytes += u.dtype().size() * u.dtype().base().itemsize();
+  return bytes;
+}
 UOp registersOf(DType type, int64_t size, int64_t number) {
   return UOp::make(Op::DEFINE_REG, type.scalar().ptr(size, AddrSpace::Reg), {}, Arg::of(number));
 }

@@ -42,6 +42,8 @@ int64_t nextRangeId(std::span<const UOp> nodes);
 /// One more than the largest number of a DEFINE_REG in the graph, or among these nodes.
 int64_t nextRegister(UOp sink);
 int64_t nextRegister(std::span<const UOp> nodes);
+/// Bytes of all memory of the kernel's own among these nodes: the copies that earlier rewrites made.
+int64_t registerBytes(std::span<const UOp> nodes);
 /// Memory of the kernel's own for `size` values of this type.
 UOp registersOf(DType type, int64_t size, int64_t number);
 

@@ -25,7 +25,7 @@ struct ReduceContext {
 };
 std::span<const RuleDef> reduceRules();
 
-/// Finds the one REDUCE, in `sum`, of a kernel that is one loop nest without memory of its own; else returns
+/// Finds the one REDUCE, in `sum`, of a kernel that is one loop nest, of one or several stores, without memory of its own; else returns
 /// the reason why there is none.
 const char* onlyReduce(UOp sink, UOp& sum);
 

@@ -17,10 +17,11 @@ namespace {
 using namespace pat;
 
 constexpr int64_t kLongestStride = 8; ///< of windows
-constexpr int64_t kFarApart = 2048;   ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kColumns = 128;     ///< rows of the result that are copied at once
-constexpr int64_t kReaders = 128;     ///< fewest results that must read each of these rows
-constexpr int64_t kNear = 256 << 10;  ///< an operand of at most this size in bytes is not copied
+constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
+constexpr int64_t kFarApart = 2048; ///< distance of terms in bytes: (nearly) each is in a page of its own
+constexpr int64_t kColumns = 128;   ///< rows of the result that are copied at once
+constexpr int64_t kReaders = 128;   ///< fewest results that must read each of these rows
+constexpr int64_t kNear = 256 << 10; ///< an operand of at most this size in bytes is not copied
 
 /// The place of a result and the step of its window, if the operand uses them only in the sum place * stride
 /// + step * dilation. One of the two factors is 1.
@@ -36,6 +37,7 @@ struct Window {
   UOp operand, copied; ///< the operand in the sum; the same as a function of `loops`
   std::vector<UOp> loops, places;
   int64_t size = 1, innermostOutside = -1;
+  int64_t placeCount = 1, stepCount = 1; ///< of the pairs
   std::vector<UOp> paired;
 };
 
@@ -97,6 +99,7 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
       w.loops.push_back(loop);
       w.places.push_back(tried.read());
       w.paired.push_back(place);
+      w.placeCount *= extentOf(place), w.stepCount *= extentOf(step);
     }
     if (!p.place) {
       w.loops.push_back(UOp::range(extentOf(step), nextId));
@@ -126,14 +129,6 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
 }
 
-/// Bytes of the copies that earlier rewrites of this kernel made.
-int64_t copiedBytes(UOp sink) {
-  int64_t bytes = 0;
-  for (UOp u : sink.toposort())
-    if (u.is(Op::DEFINE_REG)) bytes += u.dtype().size() * u.dtype().base().itemsize();
-  return bytes;
-}
-
 UOp stageWindows(Match& m) {
   UOp sink = m.root(), sum;
   if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
@@ -148,13 +143,21 @@ UOp stageWindows(Match& m) {
   for (UOp operand : operands) {
     Window w;
     if (!findWindow(operand, loops, terms, nextId, w)) continue;
+    // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
+    if (w.stepCount > w.placeCount) return m.decline("windows are larger than their number");
+    int64_t pictures = 1;
+    for (UOp l : loops)
+      if (idOf(l) <= w.innermostOutside) pictures *= std::max<int64_t>(1, extentOf(l));
+    if (pictures > 1 && w.placeCount < kFewPlaces)
+      return m.decline("filters would be arranged again for each small picture");
     double reads = 1;
     for (UOp r : terms) reads *= static_cast<double>(extentOf(r));
     for (UOp l : loops)
       if (idOf(l) > w.innermostOutside) reads *= static_cast<double>(extentOf(l));
     double reuse = reads / static_cast<double>(w.size);
     int64_t bytes = w.size * operand.dtype().itemsize();
-    if (bytes + copiedBytes(sink) > kWindowBytes) return m.decline("a copy would not stay in the cache");
+    if (bytes + registerBytes(sink.toposort()) > kWindowBytes)
+      return m.decline("a copy would not stay in the cache");
     if (reuse < kWindowReuse) return m.decline("an element is read too seldom for a copy");
     because([&] {
       return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them",
@@ -169,7 +172,7 @@ UOp stageWindows(Match& m) {
 /// The number of rows in a block of a transposed left operand; 0 if no block is worth a copy.
 int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
   int64_t rows = extentOf(row), block = kColumns;
-  const int64_t space = kWindowBytes - copiedBytes(sink);
+  const int64_t space = kWindowBytes - registerBytes(sink.toposort());
   auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= space; };
   while (block > 8 && !fits()) block /= 2;
   return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;

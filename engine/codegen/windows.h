@@ -19,7 +19,7 @@
 namespace uopscope {
 
 constexpr int64_t kWindowBytes = 3 << 20; ///< all copies of a kernel stay in near caches, and on the stack
-constexpr double kWindowReuse = 8;        ///< fewest times that an element is read
+constexpr double kWindowReuse = 4;        ///< fewest times that an element is read
 
 /// A rule on SINK; it needs no context.
 std::span<const RuleDef> windowRules();

@@ -308,6 +308,11 @@ constexpr GradientProgram kGradients[] = {
        Tensor a = exact({4, 5}), b = exact({5, 3}, 2);
        return Differentiated{a.matmul(b), {a, b}};
      }},
+    {"convolution",
+     [] {
+       Tensor x = exact({1, 2, 5, 4}), w = exact({3, 2, 3, 2}, 2);
+       return Differentiated{x.conv2d(w, {}, 1, {1}, {1}, {1}, {}), {x, w}};
+     }},
 };
 
 } // namespace

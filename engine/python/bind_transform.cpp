@@ -85,10 +85,12 @@ void setDerivative(UOp key, const py::object& reverse, const py::object& forward
 }
 
 /// The name of the rule of a table for an operation; empty if there is none.
-std::string ruleFor(const PatternMatcher& rules, Op op) {
+/// The names of the rules for an operation, in the order in which they are tried.
+std::string rulesFor(const PatternMatcher& rules, Op op) {
+  std::string names;
   for (const auto& rule : rules.rules())
-    if (rule->pattern().back().ops.has(op)) return rule->name();
-  return {};
+    if (rule->pattern().back().ops.has(op)) names += (names.empty() ? "" : ", ") + std::string(rule->name());
+  return names;
 }
 
 } // namespace
@@ -158,8 +160,8 @@ void bindTransforms(py::module_& m) {
     return UOp::make(Op::CONTIGUOUS, value.dtype(), {value}, Arg::of("again"));
   });
   def("transform_rules", [](Op op) {
-    return py::make_tuple(ruleFor(batchRules(), op), ruleFor(tangentRules(), op),
-                          ruleFor(gradientRules(), op));
+    return py::make_tuple(rulesFor(batchRules(), op), rulesFor(tangentRules(), op),
+                          rulesFor(gradientRules(), op));
   });
 }
 

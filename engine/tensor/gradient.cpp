@@ -13,6 +13,7 @@
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/value_pass.h"
+#include "engine/tensor/window_gradient.h"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,8 @@ using namespace pat;
 
 struct GradientContext {
   UOp grad; ///< gradient of the node on which the rule is tried
+  const MovementUsers& users;
+  const UOpMap<UOp>& known; ///< the gradients so far, of nodes above this one
 };
 
 UOp grad(Match& m) {
@@ -103,6 +106,14 @@ UOp expandGradient(Match& m) {
   for (size_t i = 0; i < from.size(); ++i)
     if (!(from[i] == to[i])) axes.push_back(static_cast<int64_t>(i));
   return graph::reduceAxis(grad(m), Op::ADD, axes);
+}
+UOp windowsGradient(Match& m) {
+  const auto& context = m.ctx<GradientContext>();
+  const char* why = nullptr;
+  UOp found = gradientThroughWindows(m.root(), context.users, context.known, why);
+  std::vector<UOp> each(m.root().srcCount(), none());
+  each[0] = found;
+  return found ? UOp::make(Op::GROUP, dtypes::void_, each) : m.decline(why);
 }
 UOp padGradient(Match& m) {
   Shape before = uopToShape(m.root().src(1));
@@ -189,6 +200,7 @@ constexpr RuleDef kGradients[] = {
     RULE("gradient-passes-through", any(OpSet({Op::CONTIGUOUS, Op::AFTER})), answers(g)),
     RULE("contiguous-gradient", any(Op::CONTIGUOUS_BACKWARD), answers(made(contiguousGradient))),
     RULE("reshape-gradient", any(Op::RESHAPE), answers(made(reshapeGradient))),
+    RULE("windows-gradient", any(OpSet({Op::EXPAND, Op::PAD})), windowsGradient),
     RULE("expand-gradient", any(Op::EXPAND), answers(made(expandGradient))),
     RULE("pad-gradient", any(Op::PAD), answers(made(padGradient))),
     RULE("shrink-gradient", any(Op::SHRINK), answers(made(shrinkGradient))),
@@ -269,6 +281,16 @@ std::vector<UOp> pathTo(UOp root, const UOpMap<bool>& targets) {
   return root.toposort([&](UOp u) { return !cutsGradient(u) && *leads.find(u.slot()); });
 }
 
+MovementUsers usersOfMovements(const std::vector<UOp>& path) {
+  MovementUsers users;
+  for (UOp u : path)
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      UOp s = u.src(i);
+      if (s.in(group::kMovement) && (i == 0 || u.src(0) != s)) users[s].push_back(u);
+    }
+  return users;
+}
+
 /// The graph of this pass starts as the list of values that have a gradient, the last value first. Each step
 /// turns a value into the gradients of its sources.
 UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, const UOpMap<bool>& targets,
@@ -287,6 +309,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
   std::vector<UOp> path = pathTo(roots.size() == 1 ? roots[0] : UOp::sink(roots), targets);
   if (!path.empty() && path.back().is(Op::SINK)) path.pop_back();
   std::reverse(path.begin(), path.end());
+  const MovementUsers users = usersOfMovements(path);
   ValuePass derivation(scope, pass, rules, path);
   for (size_t k = 0; k < path.size(); ++k) {
     UOp u = path[k];
@@ -295,7 +318,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
       derivation.keep(k);
       continue;
     }
-    GradientContext context{known->second};
+    GradientContext context{known->second, users, grads};
     bool custom = hasCustomGradient(u);
     UOp each = custom ? customGradient(u, known->second) : derivation.step(k, context);
     if (!each)

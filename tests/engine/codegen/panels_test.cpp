@@ -121,3 +121,50 @@ TEST_CASE("options by hand: a panel needs its loop outside the one that reads it
   CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, inside), target, 5, {}, 1e-5)) == 0);
   CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, outside), target, 5, {}, 1e-5)) == 1);
 }
+
+TEST_CASE("all copies of a kernel together fit on the stack of a thread") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"NOOPT", 0}});
+  auto bytes = [](const LoweredKernel& k) {
+    int64_t all = 0;
+    for (UOp u : k.uops)
+      if (u.is(Op::DEFINE_REG)) all += u.dtype().size() * u.dtype().base().itemsize();
+    return all;
+  };
+  const int64_t columns = 32, rows = 80;
+  auto lowered = [&](int64_t terms) { // two sums, each with a panel
+    UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1);
+    std::vector<UOp> sums;
+    for (int64_t k = 0; k < 2; ++k) {
+      UOp t = UOp::range(terms, 2 + k, AxisType::Reduce);
+      UOp a = read(memory(1 + 2 * k, rows * terms), i * terms + t),
+          b = read(memory(2 + 2 * k, columns * terms * 3), (j * terms + t) * 3);
+      sums.push_back((a * b).reduce(Op::ADD, std::vector<UOp>{t}));
+    }
+    UOp store = memory(0, rows * columns).indexed({i * columns + j}).store(sums[0] + sums[1]);
+    return lowerKernel(kernel({store.end({i, j})}), plainTarget(8));
+  };
+  CHECK(bytes(lowered(1000)) > int64_t{2} * 1000 * 16 * 4);
+  CHECK(bytes(lowered(28000)) > int64_t{28000} * 16 * 4); // one of them
+  CHECK(bytes(lowered(28000)) < kCopyBytes + (64 << 10));
+  CHECK(bytes(lowered(60000)) < kCopyBytes + (64 << 10));
+}
+
+TEST_CASE("the innermost loop of a panel goes outside of loops that only read it") {
+  Pool pool;
+  PoolScope scope(pool);
+  // The gradient of a filter in pieces: out[o, c, n] = sum over t of dy[n, o, t] * x[n, c, 2t]
+  const int64_t filters = 16, channels = 40, pieces = 7, terms = 140;
+  UOp o = UOp::range(filters, 0), c = UOp::range(channels, 1), n = UOp::range(pieces, 2),
+      t = UOp::range(terms, 3, AxisType::Reduce);
+  UOp slope = read(memory(1, pieces * filters * terms * 3), ((n * filters + o) * terms + t) * 3);
+  UOp value = read(memory(2, pieces * channels * terms * 2), (n * channels + c) * terms * 2 + t * 2);
+  UOp sum = (slope * value).reduce(Op::ADD, std::vector<UOp>{t});
+  UOp to = (o * channels + c) * pieces + n;
+  UOp sink = kernel({memory(0, filters * channels * pieces).indexed({to}).store(sum).end({o, c, n})});
+  LoweredKernel k = checkKernel(sink, plainTarget(8), 5, {}, 1e-4);
+  REQUIRE_FALSE(k.appliedOpts.empty());
+  CHECK(k.appliedOpts.back().op == OptOp::SWAP);
+  CHECK(panelsOf(k) == 1);
+}

@@ -14,7 +14,8 @@ struct Picture {
   int64_t pictures, channels, filters, size, window, margin, stride, dilation;
 };
 
-UOp convolution(const Picture& s) {
+/// `outputs` stores of the same sum.
+UOp convolution(const Picture& s, int64_t outputs = 1) {
   int64_t out = (s.size + 2 * s.margin - (s.window - 1) * s.dilation - 1) / s.stride + 1;
   UOp n = UOp::range(s.pictures, 0), o = UOp::range(s.filters, 1), y = UOp::range(out, 2),
       x = UOp::range(out, 3);
@@ -29,7 +30,13 @@ UOp convolution(const Picture& s) {
   UOp sum = (inside.where(value, UOp::constant(dtypes::float32, 0.0)) * weight)
                 .reduce(Op::ADD, std::vector<UOp>{c, ky, kx});
   UOp to = ((n * s.filters + o) * out + y) * out + x;
-  return kernel({memory(0, s.pictures * s.filters * out * out).indexed({to}).store(sum).end({n, o, y, x})});
+  std::vector<UOp> stores;
+  for (int64_t k = 0; k < outputs; ++k) {
+    UOp scaled = k ? sum * UOp::constant(dtypes::float32, static_cast<double>(k + 1)) : sum;
+    stores.push_back(memory(k ? 2 + k : 0, s.pictures * s.filters * out * out).indexed({to}).store(scaled));
+  }
+  UOp all = stores.size() == 1 ? stores[0] : UOp::make(Op::GROUP, dtypes::void_, stores);
+  return kernel(std::vector<UOp>(stores.size(), all.end({n, o, y, x})));
 }
 bool isStaged(const LoweredKernel& k, const Picture& s) {
   int64_t out = (s.size + 2 * s.margin - (s.window - 1) * s.dilation - 1) / s.stride + 1;
@@ -45,7 +52,7 @@ TEST_CASE("pictures with a margin are copied, for windows of any stride and dila
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (const Picture& s : {Picture{2, 2, 16, 6, 3, 1, 1, 1}, Picture{1, 2, 64, 7, 3, 1, 2, 1},
+  for (const Picture& s : {Picture{1, 2, 16, 6, 3, 1, 1, 1}, Picture{1, 2, 64, 7, 3, 1, 2, 1},
                            Picture{1, 2, 16, 7, 3, 2, 1, 2}}) {
     CAPTURE(s.stride);
     CAPTURE(s.dilation);
@@ -58,9 +65,44 @@ TEST_CASE("no copy without a margin, of what is read seldom, or of what no cache
   Pool pool;
   PoolScope scope(pool);
   Target target = plainTarget(8);
-  for (const Picture& s : {Picture{2, 3, 16, 9, 3, 0, 1, 1}, Picture{2, 3, 1, 9, 3, 1, 1, 1},
+  for (const Picture& s : {Picture{2, 3, 16, 9, 3, 0, 1, 1}, Picture{2, 3, 1, 9, 2, 1, 1, 1},
                            Picture{1, 128, 32, 100, 3, 1, 1, 1}})
     CHECK_FALSE(isStaged(lowerKernel(convolution(s), target), s));
+}
+
+TEST_CASE("of several small pictures none is copied: their filters are arranged once") {
+  Pool pool;
+  PoolScope scope(pool);
+  const Picture small{2, 2, 16, 8, 3, 1, 1, 1}, larger{2, 2, 16, 9, 3, 1, 1, 1};
+  CHECK_FALSE(isStaged(checkKernel(convolution(small), plainTarget(8), 5, {}, 1e-4), small));
+  CHECK(isStaged(checkKernel(convolution(larger), plainTarget(8), 5, {}, 1e-4), larger));
+}
+
+TEST_CASE("a kernel with several stores of one sum copies its picture") {
+  Pool pool;
+  PoolScope scope(pool);
+  const Picture s{2, 2, 16, 10, 3, 1, 1, 1};
+  CHECK(isStaged(checkKernel(convolution(s, 2), plainTarget(8), 5, {}, 1e-4), s));
+}
+
+TEST_CASE("the picture of a filter's gradient is not copied: its windows are larger than their number") {
+  Pool pool;
+  PoolScope scope(pool);
+  const int64_t count = 2, channels = 2, filters = 16, size = 40;
+  UOp o = UOp::range(filters, 0), c = UOp::range(channels, 1), ky = UOp::range(3, 2), kx = UOp::range(3, 3);
+  UOp n = UOp::range(count, 4, AxisType::Reduce), y = UOp::range(size, 5, AxisType::Reduce),
+      x = UOp::range(size, 6, AxisType::Reduce);
+  UOp row = y + ky - 1, column = x + kx - 1;
+  UOp inside = (row < 0).logicalNot() & (row < size) & (column < 0).logicalNot() & (column < size);
+  UOp place = ((n * channels + c) * size + row) * size + column;
+  UOp value = inside.where(read(memory(1, count * channels * size * size), place.validWhere(inside)),
+                           UOp::constant(dtypes::float32, 0.0));
+  UOp slope = read(memory(2, count * filters * size * size), ((n * filters + o) * size + y) * size + x);
+  UOp sum = (value * slope).reduce(Op::ADD, std::vector<UOp>{n, y, x});
+  UOp to = ((o * channels + c) * 3 + ky) * 3 + kx;
+  UOp sink = kernel({memory(0, filters * channels * 9).indexed({to}).store(sum).end({o, c, ky, kx})});
+  for (UOp u : lowerKernel(sink, plainTarget(8)).uops)
+    if (u.is(Op::DEFINE_REG)) CHECK(u.dtype().size() % ((size + 2) * (size + 2)) != 0);
 }
 
 TEST_CASE("blocks of a transposed left operand are copied, where its terms lie far apart") {

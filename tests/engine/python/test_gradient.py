@@ -45,6 +45,84 @@ def test_products():
   check(lambda a: a.max_pool2d(2) ** 2, rng.permutation(16).reshape(1, 1, 4, 4) * 0.1), check(lambda a: a.avg_pool2d(2) ** 2, rng.uniform(-1, 1, (1, 1, 4, 4)))
   check(lambda a: a.cross_entropy(Tensor([0, 2])), x)
 
+def scattered(g, w, shape, stride, padding, dilation, groups):
+  """The gradient of a convolution for its input as it is defined: each product added to the element that was read."""
+  n, size, taps, out = len(stride), shape[2:], w.shape[2:], g.shape[2:]
+  room = [max(s + 2 * p, (o - 1) * st + d * (k - 1) + 1) for s, p, o, st, d, k in zip(size, padding, out, stride, dilation, taps)]
+  dx, per = np.zeros((*shape[:2], *room)), w.shape[0] // groups
+  for group in range(groups):
+    rows, channels = slice(group * per, (group + 1) * per), slice(group * w.shape[1], (group + 1) * w.shape[1])
+    for tap in np.ndindex(*taps):
+      at = tuple(slice(d * t, d * t + st * (o - 1) + 1, st) for d, t, st, o in zip(dilation, tap, stride, out))
+      dx[(slice(None), channels, *at)] += np.einsum("no...,oc->nc...", g[:, rows], w[(rows, slice(None), *tap)])
+  return dx[(slice(None), slice(None), *(slice(p, p + s) for p, s in zip(padding, size)))]
+
+CONVOLUTIONS = [ # input, filters, stride, padding, dilation, groups
+  ((2, 3, 9, 8), (4, 3, 3, 3), 1, 1, 1, 1), ((2, 3, 9, 8), (4, 3, 3, 3), 1, 0, 1, 1), ((1, 2, 9, 8), (3, 2, 3, 1), 1, 2, 1, 1), ((2, 4, 9, 8), (6, 2, 3, 3), 1, 1, 1, 2),
+  ((2, 4, 9, 9), (4, 1, 3, 3), 1, 1, 1, 4), ((2, 3, 11, 12), (4, 3, 3, 3), 1, 2, 2, 1), ((2, 3, 21), (4, 3, 5), 1, 2, 1, 1), ((1, 2, 6, 7, 8), (3, 2, 3, 3, 3), 1, 1, 1, 1),
+  ((2, 3, 16, 17), (4, 3, 6, 6), 2, 1, 1, 1), ((1, 3, 23, 21), (2, 3, 9, 8), 3, 2, 1, 1), ((2, 4, 15, 16), (4, 2, 5, 5), 2, 2, 1, 2), ((2, 3, 16, 17), (4, 3, 4, 4), 2, 1, 1, 1), ((2, 3, 9, 8), (4, 3, 3, 3), 2, 1, 1, 1), ((2, 3, 30), (4, 3, 13), 2, 0, 1, 1), # phases; a rest behind the last window
+  ((2, 3, 11, 12), (4, 3, 3, 3), 2, 2, 2, 1), ((2, 3, 7, 7), (4, 3, 7, 7), 1, 0, 1, 1), ((2, 3, 9, 9), (4, 3, 2, 2), 2, 0, 1, 1), ((2, 3, 9, 9), (4, 3, 1, 1), 2, 0, 1, 1), ((1, 2, 1, 5), (2, 2, 3, 3), 1, 1, 1, 1)]
+
+def test_convolutions():
+  for shape, filters, stride, padding, dilation, groups in CONVOLUTIONS:
+    n = len(shape) - 2
+    x, w = rng.integers(-4, 5, shape).astype(np.float64), rng.integers(-4, 5, filters).astype(np.float64)
+    tx, tw = Tensor(x).realize(), Tensor(w).realize()
+    y = tx.conv2d(tw, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    g, u = rng.integers(-4, 5, y.shape).astype(np.float64), rng.integers(-4, 5, shape).astype(np.float64)
+    tg, tu = Tensor(g).realize(), Tensor(u).realize()
+    dx, dw = y.gradient(tx, tw, gradient=tg)
+    want = scattered(g, w, shape, (stride,) * n, (padding,) * n, (dilation,) * n, groups)
+    close(dx, want, rtol=0, atol=0)
+    # sum(dw * w) and sum(g * conv(u, w)) are the same sums by other ways, and so are second derivatives
+    y_u = tu.conv2d(tw, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    assert (dw * tw).sum().item() == (tg * y).sum().item()
+    by_w, by_g = (dx * tu).sum().gradient(tw, tg)
+    close(by_g, y_u.numpy(), rtol=0, atol=0), close(by_w, (y_u * tg).sum().gradient(tw)[0].numpy(), rtol=0, atol=0)
+
+def test_convolutions_of_other_kinds():
+  x, w, g = (rng.integers(-3, 4, s).astype(np.float64) for s in ((2, 4, 5, 6), (4, 3, 3, 3), (2, 3, 5, 6)))
+  tx, tw = Tensor(x).realize(), Tensor(w).realize()
+  # transposed: its gradient for the input is a convolution
+  for options in (dict(padding=1), dict(stride=2, padding=1, output_padding=1), dict(padding=1, dilation=2)):
+    y = tx.conv_transpose2d(tw, **options)
+    seed = Tensor(rng.integers(-3, 4, y.shape).astype(np.float64)).realize()
+    options.pop("output_padding", None)
+    close(y.gradient(tx, gradient=seed)[0], seed.conv2d(tw, **options).numpy(), rtol=0, atol=0)
+  # two convolutions of one input, and one that reads its result again
+  f, h = Tensor(w[:3, :2].transpose(1, 0, 2, 3).copy()).realize(), Tensor(w[:2, :3, :, :].copy()).realize()
+  a = Tensor(rng.integers(-3, 4, (2, 3, 6, 6)).astype(np.float64)).realize()
+  one, both = lambda k: a.conv2d(k, padding=1).sum().gradient(a)[0].numpy(), (a.conv2d(f, padding=1) + a.conv2d(h, padding=1) * 3).sum()
+  close(both.gradient(a)[0], one(f) + 3 * one(h), rtol=0, atol=0)
+  # filters that differ from place to place, along an axis that windows of another read with a stride
+  apart = Tensor(rng.integers(-3, 4, (1, 1, 6, 7)).astype(np.float64)).realize()
+  each = Tensor(rng.integers(-3, 4, (3, 5, 3)).astype(np.float64)).realize()
+  products = apart[0, 0].pad(((0, 0), (0, 0))).shrink(((0, 6), (0, 7)))._pool((1, 3), (2, 1))[:, :, 0] * each
+  want = np.zeros((6, 7))
+  for y, p, k in np.ndindex(3, 5, 3): want[2 * y, p + k] += each.numpy()[y, p, k]
+  close(products.sum().gradient(apart)[0][0, 0], want, rtol=0, atol=0)
+  # halves add up in float32, and sharded pictures have their parts
+  small = Tensor(x.astype(np.float16)).realize()
+  dx = small.conv2d(Tensor(np.full((300, 4, 3, 3), 0.01, np.float16)), padding=1).gradient(small, gradient=Tensor.ones(2, 300, 5, 6, dtype=dtypes.float16))[0]
+  assert dx.dtype == dtypes.float16; close(dx[:, :, 2, 2], np.full((2, 4), 2700 * np.float16(0.01)), rtol=1e-3)
+  parts = Tensor(x).shard(("CPU:0", "CPU:1"), axis=0).realize()
+  k, s = Tensor(np.ones((2, 4, 3, 3))).shard(("CPU:0", "CPU:1")), Tensor(g[:, :2].copy())
+  whole = Tensor(x).realize()
+  close(parts.conv2d(k, padding=1).gradient(parts, gradient=s.shard(("CPU:0", "CPU:1"), axis=0))[0], whole.conv2d(Tensor(np.ones((2, 4, 3, 3))), padding=1).gradient(whole, gradient=s)[0].numpy(), rtol=0, atol=0)
+
+def test_the_gradient_of_a_convolution_is_one_kernel():
+  def kernels(shape, filters, **options):
+    x, w = Tensor.ones(*shape).contiguous().realize(), Tensor.ones(*filters).contiguous().realize()
+    y = x.conv2d(w, **options)
+    g = Tensor.ones(*y.shape).contiguous().realize()
+    dx = y.gradient(x, gradient=g)[0]
+    return len([item for item in dx.schedule() if item.ast.op.name == "SINK"])
+  assert kernels((2, 8, 16, 16), (16, 8, 3, 3), padding=1) == 1
+  assert kernels((2, 8, 16, 16), (16, 8, 7, 7), padding=3, stride=2) == 1 # phases
+  assert kernels((2, 8, 16, 16), (16, 8, 4, 4), padding=1, stride=2) == 2 # phases, but four windows hold an element
+  assert kernels((2, 8, 16, 16), (16, 8, 3, 3), padding=1, stride=2) == 2 # 1.8 times the products: stored, then added
+  assert kernels((2, 8, 7, 7), (16, 8, 7, 7)) == 2 # one window: most taps of a convolution would meet its margin
+
 def test_graph_of_gradients():
   a = Tensor([1.0, 2.0, 3.0], requires_grad=True)
   (a * a).sum().backward(); close(a.grad, [2, 4, 6])
