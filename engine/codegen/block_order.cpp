@@ -14,7 +14,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kThreadsAtOnce = 512; ///< of a processor: what the registers of a product's threads allow
+// Threads of a product that the registers of a processor suffice for: 65,536 of them, 128 or 256 a thread.
+constexpr int64_t kThreadsAtOnce = 512, kThreadsWithManyResults = 256;
+constexpr int64_t kManyResults = 64; ///< of a thread; more of them take 256 registers
 constexpr int64_t kBands[] = {2, 4, 8, 16, 32};
 constexpr int64_t kMostRuns =
     64; ///< of groups at a time that are counted; longer launches go on in the same way
@@ -30,7 +32,7 @@ struct Blocks {
 /// The last two GLOBAL ranges of a kernel with a reduction, if each of them has operands of its own.
 std::optional<Blocks> blocksOf(UOp ast, const Target& target) {
   std::vector<UOp> nodes = ast.toposort(), globals;
-  int64_t threads = 1;
+  int64_t threads = 1, results = 1;
   bool sums = false;
   for (UOp u : nodes) {
     sums = sums || u.is(Op::REDUCE);
@@ -38,6 +40,7 @@ std::optional<Blocks> blocksOf(UOp ast, const Target& target) {
     if (extentOf(u) < 1) return {};
     if (u.axisType() == AxisType::Global) globals.push_back(u);
     if (u.axisType() == AxisType::Local || u.axisType() == AxisType::Warp) threads *= extentOf(u);
+    if (u.axisType() == AxisType::Upcast) results *= extentOf(u);
   }
   if (!sums || globals.size() < 2) return {};
   std::sort(globals.begin(), globals.end(),
@@ -46,7 +49,8 @@ std::optional<Blocks> blocksOf(UOp ast, const Target& target) {
   b.rows = globals[globals.size() - 2];
   b.columns = globals.back();
   b.grid = {.rows = extentOf(b.rows), .columns = extentOf(b.columns)};
-  b.atOnce = target.processors * std::max<int64_t>(1, kThreadsAtOnce / threads);
+  const int64_t together = results > kManyResults ? kThreadsWithManyResults : kThreadsAtOnce;
+  b.atOnce = target.processors * std::max<int64_t>(1, together / threads);
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL)) continue;
     bool ofRow = read.dependsOn(b.rows), ofColumn = read.dependsOn(b.columns);

@@ -45,7 +45,9 @@ TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and 
   std::vector<UOp> kernels{
       elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
       rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
-      product(dtypes::bfloat16, 64)};
+      product(dtypes::bfloat16, 64),
+      // Operands of tensor cores in shared memory, asynchronous copies, blocks in bands.
+      product(dtypes::float16, 4096)};
   for (UOp ast : kernels) {
     LoweredKernel k = lowerKernel(ast, renderer->target());
     PoolScope inner(*k.pool);
