@@ -79,6 +79,7 @@ struct Product {
   UOp row, column, term;
   bool columnsInMemory = false; ///< columns of the results and of the right operand are contiguous
   bool termsInMemory = false;   ///< terms of the left operand are contiguous
+  bool rowsInMemory = false;    ///< rows of the left operand are contiguous
 };
 
 /// Finds the rows, which the left operand alone depends on, and the columns, which the right one alone
@@ -100,6 +101,7 @@ bool findProduct(const KernelShape& k, Product& p) {
           if (strideOf(a, t) == 1) p.term = t;
         p.columnsInMemory = writtenNextToEachOther(k, column) && strideOf(b, column) == 1;
         p.termsInMemory = strideOf(a, p.term) == 1 || strideOf(b, p.term) == 1;
+        p.rowsInMemory = strideOf(a, row) == 1;
       }
   return static_cast<bool>(p.row);
 }
@@ -152,9 +154,9 @@ bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
 
 /// The amounts of the Opts around TC; 1 where there is none.
 struct CoreTiles {
-  int64_t columnsAtOnce = 1, termsAtOnce = 1; ///< tiles side by side in memory
-  int64_t rowTiles = 1, columnTiles = 1;      ///< further tiles of a warp
-  int64_t rowWarps = 1, columnWarps = 1;      ///< of a group
+  int64_t columnsAtOnce = 1, rowsAtOnce = 1, termsAtOnce = 1; ///< tiles side by side in memory
+  int64_t rowTiles = 1, columnTiles = 1;                      ///< further tiles of a warp
+  int64_t rowWarps = 1, columnWarps = 1;                      ///< of a group
 };
 
 /// Chooses how many tiles a warp and a group compute. The warps together keep all processors busy, and a
@@ -181,13 +183,16 @@ CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& targe
   };
   auto inRegisters = [](int64_t results) { return results <= 128; };
   auto always = [](int64_t) { return true; };
+  if (p.rowsInMemory && extentOf(p.row) % rowsOf(core) == 0)
+    t.rowsAtOnce = more(rows, {4}, inRegisters, 4 * kProcessors);
+  held *= t.rowsAtOnce;
   t.rowTiles = more(rows, {4, 2}, inRegisters, 4 * kProcessors);
   held *= t.rowTiles;
   t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * kProcessors);
   t.rowWarps = more(rows, {2}, always, 2 * kProcessors);
   t.columnWarps = more(columns, {4, 2}, always, 2 * kProcessors);
   // Warps that share operands in shared memory take as many terms a step as it has room for, twice.
-  const int64_t lines = rowsOf(core) * t.rowTiles * t.rowWarps +
+  const int64_t lines = rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps +
                         columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps;
   const bool areShared = t.rowWarps * t.columnWarps > 1;
   for (int64_t amount : {4, 2}) {
@@ -213,6 +218,9 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (t.columnsAtOnce > 1)
     tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnsAtOnce,
              inWords("columns of several tiles are loaded at once"));
+  if (t.rowsAtOnce > 1)
+    tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowsAtOnce,
+             inWords("rows of several tiles are loaded at once"));
   if (t.termsAtOnce > 1)
     tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), t.termsAtOnce,
              inWords("terms of several tiles are loaded at once"));
