@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace uopscope {
 
@@ -130,26 +129,34 @@ bool isReused(const std::vector<Tile>& tiles) {
                             : std::all_of(tiles.begin(), tiles.end(), reuses(kStagingReuse));
 }
 
+/// The terms that a step of tensor cores sums.
+int64_t termsOfStep(const Sum& sum) {
+  int64_t terms = 1;
+  for (UOp r : rangesIn(sum.reduction.src().subspan(1)))
+    if (r.axisType() == AxisType::Unroll) terms *= extentOf(r);
+  for (UOp u : sum.reduction.toposort())
+    if (u.is(Op::WMMA)) return terms * u.arg().as<WmmaArg>().dims[2];
+  return terms;
+}
+
 /// Why the operands of these tiles are staged. The bytes that a group loads for a step say what it saves.
 Decision reasonFor(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes, bool isAsync) {
-  int64_t shared = 0, fromGlobal = 0, results = 1;
-  double products = 1;
-  for (const Tile& t : tiles) {
-    shared += t.size * t.read.dtype().itemsize();
-    fromGlobal += t.size * t.reuse * t.read.dtype().itemsize();
-    products *= static_cast<double>(t.size);
-  }
   if (!tiles[0].byAddress)
     return {.reason = fmt::format(
                 "each element is read by {} threads of a group: {} bytes of shared memory, a barrier a step",
                 tiles[0].reuse, bytes)};
-  for (UOp r : sum.reduction.ranges())
-    if (r.axisType() != AxisType::Global) results *= extentOf(r);
+  int64_t shared = 0, fromGlobal = 0, loaded = 0, loadedByWarps = 0;
+  for (const Tile& t : tiles) {
+    shared += t.size * t.read.dtype().itemsize();
+    fromGlobal += t.size * t.reuse * t.read.dtype().itemsize();
+    loaded += t.size;
+    loadedByWarps += t.size * t.reuse;
+  }
   std::string uses;
-  if (tiles.size() == 2) { // rows * terms, and terms * columns
-    double n = 2 * std::sqrt(products * static_cast<double>(results)) * tiles[0].read.dtype().itemsize();
-    uses = fmt::format("each value loaded is used {:.0f} times, from global memory {:.0f} times; ",
-                       n / static_cast<double>(shared), n / static_cast<double>(fromGlobal));
+  if (tiles.size() == 2) { // rows by terms, and terms by columns: each product uses a value of both
+    const int64_t used = 2 * tiles[0].size * tiles[1].size / termsOfStep(sum);
+    uses = fmt::format("each value loaded is used {} times, from global memory {} times; ", used / loaded,
+                       used / loadedByWarps);
   }
   return {.reason = fmt::format("{}{} bytes of shared memory, a barrier a step{}", uses, bytes,
                                 isAsync ? "; the next step is copied while this one is computed" : ""),
