@@ -154,9 +154,9 @@ Decision reasonFor(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes
   }
   std::string uses;
   if (tiles.size() == 2) { // rows by terms, and terms by columns: each product uses a value of both
-    const int64_t used = 2 * tiles[0].size * tiles[1].size / termsOfStep(sum);
-    uses = fmt::format("each value loaded is used {} times, from global memory {} times; ", used / loaded,
-                       used / loadedByWarps);
+    const auto used = static_cast<double>(2 * tiles[0].size * tiles[1].size / termsOfStep(sum));
+    uses = fmt::format("each value loaded is used {:.0f} times, from global memory {:.0f} times; ",
+                       used / static_cast<double>(loaded), used / static_cast<double>(loadedByWarps));
   }
   return {.reason = fmt::format("{}{} bytes of shared memory, a barrier a step{}", uses, bytes,
                                 isAsync ? "; the next step is copied while this one is computed" : ""),

@@ -154,6 +154,20 @@ TEST_CASE("warps share operands of tensor cores without conflicts of banks, whil
       }
 }
 
+TEST_CASE("every language's warps share operands, whatever the layout of its tensor core") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const GpuLanguage& language : gpuLanguages()) {
+    const Target target = language.target();
+    if (target.tensorCores.empty()) continue;
+    CAPTURE(std::string(language.name));
+    LoweredKernel k =
+        checkKernel(withOpts(product(64, 128, 64, false, true, dtypes::float16), kCores), target, 9);
+    CHECK(sharedOf(k) > 0);
+    CHECK((asyncOf(k) > 0) == target.copiesAsync);
+  }
+}
+
 TEST_CASE("the decision to stage says how often a value is used, and the bytes that it saves") {
   Pool pool;
   PoolScope scope(pool);
@@ -172,7 +186,7 @@ TEST_CASE("the decision to stage says how often a value is used, and the bytes t
   const Decision& d = listener.decisions[0];
   // 32 by 64 results of 32 terms use two values a product; 32 + 64 values are loaded for each term, by every
   // second warp again without staging.
-  CHECK(d.reason == "each value loaded is used 42 times, from global memory 21 times; 12288 bytes of shared "
+  CHECK(d.reason == "each value loaded is used 43 times, from global memory 21 times; 12288 bytes of shared "
                     "memory, a barrier a step; the next step is copied while this one is computed");
   CHECK(d.price == 32 * (32 + 64) * 2);
   REQUIRE(d.others.size() == 1);
