@@ -8,11 +8,11 @@
 // Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
 #include "engine/codegen/heuristic.h"
+#include "engine/codegen/tensor_core_layout.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 namespace uopscope::heuristic {
 
@@ -79,6 +79,7 @@ struct Product {
   UOp row, column, term;
   bool columnsInMemory = false; ///< columns of the results and of the right operand are contiguous
   bool termsInMemory = false;   ///< terms of the left operand are contiguous
+  bool rowsInMemory = false;    ///< rows of the left operand are contiguous
 };
 
 /// Finds the rows, which the left operand alone depends on, and the columns, which the right one alone
@@ -100,6 +101,7 @@ bool findProduct(const KernelShape& k, Product& p) {
           if (strideOf(a, t) == 1) p.term = t;
         p.columnsInMemory = writtenNextToEachOther(k, column) && strideOf(b, column) == 1;
         p.termsInMemory = strideOf(a, p.term) == 1 || strideOf(b, p.term) == 1;
+        p.rowsInMemory = strideOf(a, row) == 1;
       }
   return static_cast<bool>(p.row);
 }
@@ -150,6 +152,59 @@ bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   return true;
 }
 
+/// The amounts of the Opts around TC; 1 where there is none.
+struct CoreTiles {
+  int64_t columnsAtOnce = 1, rowsAtOnce = 1, termsAtOnce = 1; ///< tiles side by side in memory
+  int64_t rowTiles = 1, columnTiles = 1;                      ///< further tiles of a warp
+  int64_t rowWarps = 1, columnWarps = 1;                      ///< of a group
+};
+
+/// Chooses how many tiles a warp and a group compute. The warps together keep all processors busy, and a
+/// thread's registers hold 128 results.
+CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& target) {
+  auto tilesIn = [](UOp range, int64_t size) { return (extentOf(range) + size - 1) / size; };
+  CoreTiles t;
+  int64_t rows = tilesIn(p.row, rowsOf(core)), columns = tilesIn(p.column, columnsOf(core)),
+          terms = tilesIn(p.term, termsOf(core)), tiles = rows * columns;
+  if (p.columnsInMemory && extentOf(p.column) % columnsOf(core) == 0)
+    t.columnsAtOnce = columns % 8 == 0 && tiles / 8 >= 4 * kProcessors ? 8
+                      : columns % 4 == 0 && tiles / 4 >= kProcessors   ? 4
+                                                                       : 1;
+  tiles /= t.columnsAtOnce;
+  columns /= t.columnsAtOnce;
+  int64_t held = rowsOf(core) * columnsOf(core) / core.threads * t.columnsAtOnce;
+  auto more = [&](int64_t& left, std::initializer_list<int64_t> choices, bool (*fits)(int64_t),
+                  int64_t busy) {
+    int64_t amount = largestDivisor(left, choices);
+    if (!amount || !fits(held * amount) || tiles / amount < busy) return int64_t{1};
+    tiles /= amount;
+    left /= amount;
+    return amount;
+  };
+  auto inRegisters = [](int64_t results) { return results <= 128; };
+  auto always = [](int64_t) { return true; };
+  if (p.rowsInMemory && extentOf(p.row) % rowsOf(core) == 0)
+    t.rowsAtOnce = more(rows, {4}, inRegisters, 4 * kProcessors);
+  held *= t.rowsAtOnce;
+  t.rowTiles = more(rows, {4, 2}, inRegisters, 4 * kProcessors);
+  held *= t.rowTiles;
+  t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * kProcessors);
+  t.rowWarps = more(rows, {2}, always, 2 * kProcessors);
+  t.columnWarps = more(columns, {4, 2}, always, 2 * kProcessors);
+  // Warps that share operands in shared memory take as many terms a step as it has room for, twice.
+  const int64_t lines = rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps +
+                        columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps;
+  const bool areShared = t.rowWarps * t.columnWarps > 1;
+  for (int64_t amount : {4, 2}) {
+    const int64_t bytes = 2 * lines * amount * termsOf(core) * core.in.itemsize();
+    if (terms % amount || extentOf(p.term) % termsOf(core)) continue;
+    if (areShared ? terms / amount < 2 || bytes > target.sharedMax : !p.termsInMemory) continue;
+    t.termsAtOnce = amount;
+    break;
+  }
+  return t;
+}
+
 bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
   Product p;
@@ -158,45 +213,27 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (!findProduct(k, p)) return tryApply(s, tc, fits);
   // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
   // memory.
-  int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
   KernelOptimizer before = s;
-  const TensorCore& core = s.target().tensorCores[0];
-  auto sizeOf = [](std::string_view layout) { return int64_t{1} << layout.size() / 2; };
-  const int64_t width = sizeOf(core.c.column), depth = sizeOf(core.a.column),
-                tile = sizeOf(core.c.row) * width;
-  int64_t tiles = rows * columns / tile;
-  if (p.columnsInMemory)
-    if (int64_t amount = columns % (8 * width) == 0 && tiles / 8 >= 4 * kProcessors ? 8
-                         : columns % (4 * width) == 0 && tiles / 4 >= kProcessors   ? 4
-                                                                                    : 0;
-        amount && tryApply(s, OptOp::UPCAST, axisOf(s, p.column), amount,
-                           inWords("columns of several tiles are loaded at once")))
-      tiles /= amount;
-  if (p.termsInMemory)
-    if (int64_t amount = terms % (4 * depth) == 0 ? 4 : terms % (2 * depth) == 0 ? 2 : 0)
-      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), amount,
-               inWords("terms of several tiles are loaded at once"));
+  const CoreTiles t = tilesFor(p, s.target().tensorCores[0], s.target());
+  if (t.columnsAtOnce > 1)
+    tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnsAtOnce,
+             inWords("columns of several tiles are loaded at once"));
+  if (t.rowsAtOnce > 1)
+    tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowsAtOnce,
+             inWords("rows of several tiles are loaded at once"));
+  if (t.termsAtOnce > 1)
+    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), t.termsAtOnce,
+             inWords("terms of several tiles are loaded at once"));
   if (!tryApply(s, tc, fits)) {
     s = std::move(before);
     return tryApply(s, tc, fits);
   }
-  for (UOp r : {p.row, p.column}) { // the registers hold 128 results of a thread
-    int64_t held = tile / core.threads;
-    for (size_t a : s.axesOf({AxisType::Upcast}))
-      if (s.extent(a) > 2) held *= s.extent(a);
-    int64_t rest = extentNow(s, r);
-    if (int64_t amount = r == p.row ? largestDivisor(rest, {4, 2}) : largestDivisor(rest, {8, 4, 2});
-        amount && held * amount <= 128 && tiles / amount >= 4 * kProcessors &&
-        tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, inWords("tiles side by side share their operands")))
-      tiles /= amount;
-  }
-  for (UOp r : {p.row, p.column})
-    if (int64_t amount =
-            r == p.row ? largestDivisor(extentNow(s, r), {2}) : largestDivisor(extentNow(s, r), {4, 2});
-        amount && tiles / amount >= 2 * kProcessors &&
-        tryApply(s, OptOp::LOCAL, axisOf(s, r), amount,
-                 inWords("warps of a group share operands in the cache")))
-      tiles /= amount;
+  const Decision sideBySide = inWords("tiles side by side share their operands"),
+                 sharing = inWords("warps of a group share operands");
+  if (t.rowTiles > 1) tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowTiles, sideBySide);
+  if (t.columnTiles > 1) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnTiles, sideBySide);
+  if (t.rowWarps > 1) tryApply(s, OptOp::LOCAL, axisOf(s, p.row), t.rowWarps, sharing);
+  if (t.columnWarps > 1) tryApply(s, OptOp::LOCAL, axisOf(s, p.column), t.columnWarps, sharing);
   return true;
 }
 

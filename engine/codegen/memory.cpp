@@ -219,7 +219,7 @@ UOp splitStore(Match& m) {
                           written.begin() + static_cast<std::ptrdiff_t>(from + static_cast<size_t>(a.lanes)));
     from += static_cast<size_t>(a.lanes);
     std::vector<UOp> rest(store.src().begin() + 2, store.src().end());
-    stores.push_back(a.address.store(joinLanes(part), rest));
+    stores.push_back(a.address.store(joinLanes(part), rest).withArg(store.arg()));
   }
   return UOp::make(Op::GROUP, dtypes::void_, stores);
 }

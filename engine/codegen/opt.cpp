@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/base/integers.h"
+#include "engine/codegen/block_order.h"
 #include "engine/codegen/epilogues.h"
 #include "engine/codegen/inner_values.h"
 #include "engine/codegen/loop_tree.h"
@@ -448,9 +449,13 @@ UOp KernelOptimizer::optimized() const {
   for (UOp r : ranges_) info.axisTypes.push_back(r.axisType());
   static const PatternMatcher flatten({flattenRangeRules()}), describe({kDescribeKernel});
   UOp stored = storeInnerValues(ast_);
-  UOp packed = applied_.empty()     ? stored
-               : target_->hasShared ? stageOperands(stored, *target_, nextId_)
-                                    : packPanels(stored, *target_, nextId_);
+  UOp packed = stored;
+  if (!applied_.empty() && target_->hasShared) {
+    packed = orderBlocks(packed, *target_, nextId_);
+    packed = stageOperands(packed, *target_, nextRangeId(packed));
+  } else if (!applied_.empty()) {
+    packed = packPanels(packed, *target_, nextId_);
+  }
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
   if (!applied_.empty()) flat = loopEpilogue(flat, *target_);
   return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");

@@ -2,6 +2,7 @@
 #include "engine/codegen/spec.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/async_copy.h"
 #include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/loop_tree.h"
@@ -67,6 +68,7 @@ bool isStore(const Match& m) {
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
   if (u.src(0).is(Op::INDEX) && isPixelIndex(u.src(0))) lanes *= 4;
+  if (isAsync(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
   return to.kind() == value.kind() && lanes == value.count();
 }
 bool endsLoops(const Match& m) {
@@ -133,7 +135,9 @@ constexpr RuleDef kShared[] = {
     RULE("valid-load", any(Op::LOAD), kValid,
          guard::when(isLoad, "no address, or an alternative of another type")),
     RULE("valid-store", any(Op::STORE), kValid,
-         guard::when(isStore, "no address, or a value of another type")),
+         guard::when(isStore,
+                     "no address, a value of another type, or a copy that is asynchronous and not to "
+                     "shared memory")),
     RULE("valid-after", any(Op::AFTER), kValid, guard::when(isLikeItsSource, "another type than its source")),
     RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), kValid,
          guard::when(isEffect, "an effect has no type")),

@@ -38,6 +38,10 @@ struct Target {
   std::vector<TensorCore> tensorCores = {};
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};
   int64_t sharedMax = 32768;
+  int64_t processors = 0; ///< that run work groups side by side; 0: unknown
+  int64_t cacheBytes = 0; ///< of the cache that all processors read through; 0: unknown
+  bool copiesAsync =
+      false; ///< copies from global to shared memory go on while their thread does (async_copy.h)
   OpSet nativeOps = group::kAlu; ///< operations of the target, on types it supports; the rest is decomposed
   const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, applied in the final rewrite
   const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, before the kernel is finalised

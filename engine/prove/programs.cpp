@@ -55,6 +55,11 @@ constexpr TensorProgram kPrograms[] = {
        return Made{some({64, 64}, dtypes::float16)
                        .matmul(some({64, 64}, dtypes::float16, 2), false, dtypes::float32)};
      }},
+    {"product of many blocks",
+     [] {
+       return Made{some({64, 32}, dtypes::float16)
+                       .matmul(some({32, 128}, dtypes::float16, 2), false, dtypes::float32)};
+     }},
     {"convolution",
      [] {
        return Made{some({1, 2, 8, 8}).conv2d(some({3, 2, 3, 3}, dtypes::float32, 2), {}, 1, {1}, {1}, {1})};

@@ -44,6 +44,8 @@ std::vector<Way> ways() {
   bare.supportsDtype = [](DType d) {
     return !d.isFloat() || d.kind() == Scalar::Float32 || d.kind() == Scalar::Float64;
   };
+  gpu.processors = 1; // with a cache that small products do not fit: their blocks get an order
+  gpu.cacheBytes = 256;
   Target aligned = makeGpuRenderer("CL")->target();
   return {{"a processor", cpu, {}},
           {"a processor of wide vectors", wide, {{"DEVECTORIZE", 0}}},

@@ -70,6 +70,10 @@ public:
   virtual std::string loop(DType type, const std::string& name, const std::string& extent);
   virtual std::string when(const std::string& condition, const std::string& statement);
   virtual std::string barrier() { return {}; } ///< empty: a group has one thread here
+  /// Whether a load and an asynchronous store (async_copy.h) are written as one statement.
+  virtual bool hasAsyncCopies() { return false; }
+  virtual std::string copyAsync(const CPlace& /*to*/, const CPlace& /*from*/) { return {}; }
+  virtual std::string barrierForCopies() { return barrier(); } ///< each thread waits for its copies first
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
   /// The expression for the SPECIAL `u`.

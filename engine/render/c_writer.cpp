@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
+#include "engine/codegen/async_copy.h"
 #include "engine/render/c_vector.h"
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
@@ -38,6 +39,7 @@ public:
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
     countUses();
+    findAsyncCopies();
     std::optional<LineMap> map;
     if (lines) map.emplace(kernel_.uops);
     for (UOp u : kernel_.uops) {
@@ -62,7 +64,8 @@ private:
     std::string text;
     int uses = 0; ///< how many times its text will be written
     bool written = false, named = false, mustName = false;
-    bool isMask = false; ///< a comparison used for selection of lanes alone
+    bool isMask = false;   ///< a comparison used for selection of lanes alone
+    bool isCopied = false; ///< a load that is written with the asynchronous store of its value
   };
   Value& of(UOp u) {
     if (const uint32_t* place = places_.find(u.slot())) return values_[*place];
@@ -92,6 +95,21 @@ private:
       if (group::kComparison.has(u.op()) && selections[u.id()] && selections[u.id()] == of(u).uses)
         of(u).isMask = true;
       if (u.is(Op::STORE)) stored_.insert(accessOf(u).pointer.id());
+    }
+  }
+
+  /// Marks the loads that become one statement with an asynchronous store: nobody else uses their value, and
+  /// both have one gate.
+  void findAsyncCopies() {
+    for (UOp store : kernel_.uops) {
+      if (!store.is(Op::STORE) || !isAsync(store)) continue;
+      UOp load = throughAfter(store.src(1));
+      if (!load.is(Op::LOAD) || of(load).uses != 1) continue;
+      const Access to = accessOf(store), from = accessOf(load);
+      const int64_t bytes = from.type.itemsize();
+      of(load).isCopied = from.pointer.is(Op::DEFINE_GLOBAL) && to.pointer.is(Op::DEFINE_LOCAL) &&
+                          (bytes == 4 || bytes == 8 || bytes == 16) && (!from.gate || from.gate == to.gate) &&
+                          types_.hasAsyncCopies();
     }
   }
 
@@ -268,7 +286,8 @@ private:
       return;
     case Op::END: close(u.srcCount() - 1); return;
     default:
-      if (std::string text = types_.barrier(); !text.empty()) line(text);
+      if (std::string text = isAsync(u) ? types_.barrierForCopies() : types_.barrier(); !text.empty())
+        line(text);
     }
   }
 
@@ -306,11 +325,13 @@ private:
   void store(UOp u) {
     Access a = accessOf(u);
     bool gated = a.gate && std::find(conditions_.begin(), conditions_.end(), a.gate) == conditions_.end();
-    auto write = [&](const CPlace& to, const std::string& value) {
-      std::string statement = types_.store(to, bare(value));
+    auto put = [&](const std::string& statement) {
       line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
     };
+    auto write = [&](const CPlace& to, const std::string& value) { put(types_.store(to, bare(value))); };
     CPlace to = place(a);
+    if (UOp load = throughAfter(u.src(1)); isAsync(u) && of(load).isCopied)
+      return put(types_.copyAsync(to, place(accessOf(load))));
     if (!byLane(to)) return write(to, text(u.src(1)));
     for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
   }
@@ -327,7 +348,9 @@ private:
 
   void value(UOp u) {
     switch (u.op()) {
-    case Op::LOAD: keep(u, load(u), "val", true); return;
+    case Op::LOAD:
+      if (!of(u).isCopied) keep(u, load(u), "val", true);
+      return;
     case Op::WMMA: {
       std::vector<std::string> operands;
       for (UOp s : u.src()) operands.push_back(text(s));

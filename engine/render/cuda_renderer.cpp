@@ -13,6 +13,8 @@ namespace uopscope {
 namespace {
 
 constexpr int64_t kManyRegisters = 32; ///< a thread with so many accumulators is short of registers
+constexpr int64_t kMostForTwo =
+    64; ///< with more accumulators, half of a processor's registers would not suffice
 
 class CudaText final : public GpuText {
 public:
@@ -88,6 +90,25 @@ public:
     return fmt::format("{}{} {}[{}];", local, name(element), variable, size);
   }
   std::string barrier() override { return "__syncthreads();"; }
+  bool hasAsyncCopies() override { return true; }
+  std::string copyAsync(const CPlace& to, const CPlace& from) override {
+    // Copies of 16 bytes bypass the cache of the processor (.cg); shorter ones cannot.
+    typedefs_["4copy"] =
+        "template <int bytes> __device__ __forceinline__ void copy_async(void* to, const void* from) {\n"
+        "  unsigned at = (unsigned)__cvta_generic_to_shared(to);\n"
+        "  if (bytes == 16)\n"
+        "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" :: \"r\"(at), \"l\"(from) : "
+        "\"memory\");\n"
+        "  else\n"
+        "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2;\" :: \"r\"(at), \"l\"(from), "
+        "\"n\"(bytes)"
+        " : \"memory\");\n}\n";
+    return fmt::format("copy_async<{}>({}, {});", to.type.itemsize(), bare(to.address()),
+                       bare(from.address()));
+  }
+  std::string barrierForCopies() override {
+    return "asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); __syncthreads();";
+  }
   std::string load(const CPlace& p) override {
     if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
     return fmt::format("*(({}*)({}))", name(p.type), p.address());
@@ -118,13 +139,15 @@ public:
     for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
     // While a group waits at a barrier, its processor runs a second group: the registers must suffice for
     // both.
-    bool waits = false, holdsMany = false;
+    bool waits = false;
+    int64_t held = 0;
     for (UOp u : f.kernel.uops) {
       waits = waits || u.is(Op::BARRIER);
-      holdsMany = holdsMany || (u.is(Op::DEFINE_REG) && u.dtype().size() >= kManyRegisters);
+      if (u.is(Op::DEFINE_REG)) held += u.dtype().size();
     }
-    std::string bounds = waits && holdsMany && threads <= 256 ? fmt::format("{}, {}", threads, 512 / threads)
-                                                              : fmt::format("{}", threads);
+    bool isForTwo = held >= kManyRegisters && held <= kMostForTwo;
+    std::string bounds = waits && isForTwo && threads <= 256 ? fmt::format("{}, {}", threads, 512 / threads)
+                                                             : fmt::format("{}", threads);
     std::string head = declarations();
     return fmt::format("{}{}extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n", head,
                        head.empty() ? "" : "\n", bounds, f.name, fmt::join(list, ", "), f.body);
@@ -170,6 +193,10 @@ GpuLanguage cudaLanguage() {
             t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
             t.globalMax = {2147483647, 65535, 65535};
             t.sharedMax = 49152;
+            // Of an H100; the driver says them for the GPU that is there (cuda_device.cpp).
+            t.processors = 132;
+            t.cacheBytes = int64_t{50} << 20;
+            t.copiesAsync = true; // from sm_80 on
             // mma.m16n8k16, from sm_80 on
             const TensorCore::Layout a{"l2l3l4e1", "e0l0l1e2"}, b{"e0l0l1e1", "l2l3l4"},
                 c{"l2l3l4e1", "e0l0l1"};

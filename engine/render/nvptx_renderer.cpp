@@ -84,6 +84,7 @@ protected:
 
 NvptxRenderer::NvptxRenderer(Target target) : target_(std::move(target)) {
   target_.vectorLimit = 16;
+  target_.copiesAsync = false; // a copy is a load and a store here: it begins no earlier than it is needed
   target_.nativeOps = target_.nativeOps - OpSet{Op::EXP2, Op::LOG2, Op::SIN};
 }
 

@@ -60,7 +60,12 @@ private:
       target.globalMax[at] = attribute(gpu.ordinal, kMaxGridDimX + i);
     }
     target.sharedMax = attribute(gpu.ordinal, kMaxSharedPerBlock);
-    if (attribute(gpu.ordinal, kCapabilityMajor) < 8) target.tensorCores.clear();
+    target.processors = attribute(gpu.ordinal, kProcessors);
+    target.cacheBytes = attribute(gpu.ordinal, kCacheBytes);
+    if (attribute(gpu.ordinal, kCapabilityMajor) < 8) {
+      target.tensorCores.clear();
+      target.copiesAsync = false;
+    }
     if (usesLlvm()) return std::make_unique<NvptxRenderer>(std::move(target));
     return makeGpuRenderer(std::move(language), std::move(target));
   }

@@ -47,6 +47,7 @@ void GpuWatch::launchBegins(std::span<const int64_t> groups, std::span<const int
 void GpuWatch::groupBegins(int64_t group) {
   group_ = group;
   phase_ = 0;
+  underWay_.clear();
   for (size_t m = 0; m < memories_.size(); ++m)
     if (memories_[m].space == WatchedSpace::Shared) std::fill(cells_[m].begin(), cells_[m].end(), Cell{});
 }
@@ -89,6 +90,23 @@ void GpuWatch::raced(const WatchedAccess& a, int64_t element, const Mark& m, boo
                     instructions_[a.instruction], instructions_[m.instruction]));
 }
 
+void GpuWatch::phaseEnds(bool waitedForCopies) {
+  ++phase_;
+  if (!waitedForCopies) return;
+  for (auto [memory, element] : underWay_) cells_[memory][static_cast<size_t>(element)].isUnderWay = false;
+  underWay_.clear();
+}
+
+void GpuWatch::underWay(const WatchedAccess& a, int64_t element, const Mark& m) {
+  int64_t other = int64_t{m.thread} - 1;
+  found(m.instruction, a.instruction, "copy under way",
+        fmt::format("{} {} {}[{}], which {} began to copy, and no barrier has waited for the copy\n"
+                    "      {}\n      {}",
+                    here(), a.isWrite ? "writes" : "reads", memories_[a.memory].name, element,
+                    who(other / threadsPerGroup_, other % threadsPerGroup_), instructions_[a.instruction],
+                    instructions_[m.instruction]));
+}
+
 void GpuWatch::neverWritten(const WatchedAccess& a, int64_t element) {
   found(a.instruction, a.instruction, "never written",
         fmt::format("{} reads {}[{}], which nobody has written\n      {}", here(), memories_[a.memory].name,
@@ -122,12 +140,15 @@ void GpuWatch::touched(const WatchedAccess& a) {
           static_cast<uint16_t>(a.instruction)};
   for (int64_t e = a.first; e < a.first + a.count; ++e) {
     Cell& c = cells[static_cast<size_t>(e)];
+    if (c.isUnderWay) underWay(a, e, c.writer);
     if (a.isWrite) {
       if ((a.changed >> std::min<int64_t>(e - a.first, 63) & 1) && races(c.writer))
         raced(a, e, c.writer, true);
       if (races(c.reader)) raced(a, e, c.reader, false);
       if (races(c.otherReader)) raced(a, e, c.otherReader, false);
       c.writer = me;
+      if (a.isAsync && !c.isUnderWay) underWay_.emplace_back(a.memory, e);
+      c.isUnderWay = c.isUnderWay || a.isAsync;
       if (shadow)
         std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset) + e * m.elementBytes,
                     m.elementBytes, true);
@@ -143,23 +164,37 @@ void GpuWatch::touched(const WatchedAccess& a) {
   }
 }
 
+/// Adds the passes over the banks that a request of a warp takes. Threads that access 16 bytes are served eight at a
+/// time, those of 8 bytes sixteen at a time, since all banks together deliver 128 bytes.
+void GpuWatch::countPasses(const std::vector<std::array<int64_t, 3>>& lanes, AccessCost& cost) {
+  int64_t widest = 4;
+  for (const auto& lane : lanes) widest = std::max(widest, lane[2]);
+  const auto together = static_cast<size_t>(std::max<int64_t>(1, 4 * kBanks / widest));
+  for (size_t from = 0; from < lanes.size(); from += together) {
+    std::set<int64_t> words;
+    for (size_t i = from; i < std::min(lanes.size(), from + together); ++i)
+      for (int64_t w = lanes[i][1] / 4; w <= (lanes[i][1] + lanes[i][2] - 1) / 4; ++w) words.insert(w);
+    std::array<uint64_t, kBanks> perBank{};
+    for (int64_t w : words) ++perBank[static_cast<size_t>(w % kBanks)];
+    cost.passes += *std::max_element(perBank.begin(), perBank.end());
+    cost.least += (words.size() + kBanks - 1) / kBanks;
+  }
+}
+
 void GpuWatch::warpEnds() {
   for (auto& [key, lanes] : requests_) {
     AccessCost& cost = costs_[key.first];
     ++cost.requests;
-    std::set<int64_t> sectors, words;
+    std::set<int64_t> sectors;
     for (auto [memory, first, bytes] : lanes) {
       cost.bytes += static_cast<uint64_t>(bytes);
       for (int64_t s = first / kSector; s <= (first + bytes - 1) / kSector; ++s) sectors.insert(s);
-      for (int64_t w = first / 4; w <= (first + bytes - 1) / 4; ++w) words.insert(w);
     }
     if (memories_[static_cast<size_t>(lanes[0][0])].space == WatchedSpace::Global) {
       cost.sectors += sectors.size();
       continue;
     }
-    std::array<uint64_t, kBanks> perBank{};
-    for (int64_t w : words) ++perBank[static_cast<size_t>(w % kBanks)];
-    cost.passes += *std::max_element(perBank.begin(), perBank.end());
+    countPasses(lanes, cost);
   }
   requests_.clear();
   executed_.clear();

@@ -5,11 +5,12 @@
 //   GpuWatch watch(memories, instructions);
 //   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);  watch.threadRuns(3);
 //   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true});
-//   watch.phaseEnds();            // all threads have reached a barrier
+//   watch.phaseEnds(false);       // all threads have reached a barrier
 //   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
 //
 // Two accesses race if one of them writes, they come from different threads, and no barrier of their group is
-// between them. Threads of different groups have no common barrier. A write that does not change the value
+// between them. What an asynchronous copy
+// wrote may not be accessed, even behind a barrier, before one that waits for copies. Threads of different groups have no common barrier. A write that does not change the value
 // does not race with other writes. The same launch gives the same findings in the same order.
 #pragma once
 #include <array>
@@ -34,13 +35,15 @@ struct WatchedAccess {
   uint32_t instruction = 0, memory = 0;
   int64_t first = 0, count = 1; ///< elements
   bool isWrite = false;
+  bool isAsync = false;            ///< a write by an asynchronous copy
   uint64_t changed = ~uint64_t{0}; ///< a bit per element: the write changed its value
 };
 /// The cost of a load or store, summed over all watched warps.
 struct AccessCost {
   uint64_t requests = 0; ///< number of executions by a warp
   uint64_t sectors = 0;  ///< sectors of 32 bytes that these accessed
-  uint64_t passes = 0;   ///< for shared memory: words served by the busiest bank
+  uint64_t passes = 0;   ///< over the banks of shared memory: words that the busiest bank serves
+  uint64_t least = 0;    ///< passes if the words lay in different banks
   uint64_t bytes = 0;    ///< requested by all threads
 };
 
@@ -60,7 +63,8 @@ public:
   void threadRuns(int64_t thread) { thread_ = thread; }
   /// Called when all threads of a warp have reached a barrier or their end.
   void warpEnds();
-  void phaseEnds() { ++phase_; }
+  /// Threads of the group that have asynchronous copies under way waited for them, or did not.
+  void phaseEnds(bool waitedForCopies);
   void touched(const WatchedAccess& a);
   /// Called when two threads of a group wait at different instructions.
   void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
@@ -84,12 +88,15 @@ private:
   };
   struct Cell {
     Mark writer, reader, otherReader;
+    bool isUnderWay = false; ///< its writer is an asynchronous copy that nobody waited for
   };
   bool races(const Mark& m) const;
   void raced(const WatchedAccess& a, int64_t element, const Mark& m, bool otherWrote);
+  void underWay(const WatchedAccess& a, int64_t element, const Mark& m);
   void neverWritten(const WatchedAccess& a, int64_t element);
   void found(uint32_t a, uint32_t b, const char* kind, const std::string& text);
   std::vector<Cell>& cellsOf(uint32_t memory);
+  static void countPasses(const std::vector<std::array<int64_t, 3>>& lanes, AccessCost& cost);
 
   std::vector<WatchedMemory> memories_;
   std::vector<std::string> instructions_;
@@ -100,6 +107,7 @@ private:
   std::vector<std::vector<Cell>> cells_; ///< by memory, made at first access
   std::vector<std::vector<uint32_t>>
       ownWritten_; ///< by memory, thread and element: the group that wrote it, from 1
+  std::vector<std::pair<uint32_t, int64_t>> underWay_; ///< memory and element
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
   std::map<uint32_t, AccessCost> costs_;

@@ -1,6 +1,7 @@
 // Decodes a linear program. Every value gets slots. Constants are stored before the program starts. AFTER and
 // single-lane GEP share the slots of their source.
 #include "engine/base/error.h"
+#include "engine/codegen/async_copy.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/tensor_core_layout.h"
@@ -130,6 +131,7 @@ private:
     in.b = gate;
     in.c = third;
     in.to = to;
+    in.isAsync = isAsync(u);
   }
 
   void alu(UOp u) {
@@ -225,7 +227,7 @@ private:
       return;
     }
     case Op::ENDIF: close(u); return;
-    case Op::BARRIER: emit(Do::Barrier, u); return;
+    case Op::BARRIER: emit(Do::Barrier, u).isAsync = isAsync(u); return;
     case Op::GEP: {
       Operand from = operand(u.src(0));
       std::vector<int32_t> slots;
@@ -314,7 +316,7 @@ std::string RefProgram::assembly() const {
       break;
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
-    case Do::Barrier: out += fmt::format("{:4} BARRIER\n", i); break;
+    case Do::Barrier: out += fmt::format("{:4} BARRIER{}\n", i, in.isAsync ? " after copies" : ""); break;
     case Do::Wmma:
       out += fmt::format("{:4} WMMA {} {} <- {} {} {}\n", i, gpu_->cores[static_cast<size_t>(in.memory)].name,
                          place(in.to), place(in.a), place(in.b), place(in.c));

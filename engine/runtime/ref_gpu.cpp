@@ -24,8 +24,12 @@ void RefProgram::watchLaunch(std::span<void* const> buffers, std::span<const int
 void RefProgram::watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
                        const std::byte* now) const {
   int64_t width = memories_[static_cast<size_t>(in.memory)].element.itemsize();
-  WatchedAccess a{static_cast<uint32_t>(&in - code_.data()), static_cast<uint32_t>(in.memory), index,
-                  (bytes + width - 1) / width, before != nullptr};
+  WatchedAccess a{static_cast<uint32_t>(&in - code_.data()),
+                  static_cast<uint32_t>(in.memory),
+                  index,
+                  (bytes + width - 1) / width,
+                  before != nullptr,
+                  in.isAsync};
   for (int64_t e = 0; before && e < std::min<int64_t>(a.count, 64); ++e)
     if (std::memcmp(before + e * width, now + e * width, static_cast<size_t>(width)) == 0)
       a.changed &= ~(uint64_t{1} << e);
@@ -43,7 +47,8 @@ void RefProgram::watchBarrier(std::span<const WorkItem> items) {
   for (size_t i = 1; i < items.size(); ++i)
     if (waitsAt(items[i]) != waitsAt(items[0]))
       return watch_->parted(0, waitsAt(items[0]), static_cast<int64_t>(i), waitsAt(items[i]));
-  watch_->phaseEnds();
+  const size_t at = items.empty() ? code_.size() : waitsAt(items[0]);
+  watch_->phaseEnds(at < code_.size() && code_[at].isAsync);
 }
 
 bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first) {
@@ -155,10 +160,11 @@ std::string RefProgram::report() const {
     const Instruction& in = code_[number];
     const Memory& m = memories_[static_cast<size_t>(in.memory)];
     double ideal = ratio(cost.bytes, cost.requests * static_cast<uint64_t>(GpuWatch::kSector));
-    std::string what =
-        m.shared ? fmt::format("{:.1f} passes over the banks a request", ratio(cost.passes, cost.requests))
-                 : fmt::format("{:.1f} sectors a request, {:.1f} if all lay side by side",
-                               ratio(cost.sectors, cost.requests), ideal);
+    std::string what = m.shared
+                           ? fmt::format("{:.1f} passes over the banks a request, {:.1f} without conflicts",
+                                         ratio(cost.passes, cost.requests), ratio(cost.least, cost.requests))
+                           : fmt::format("{:.1f} sectors a request, {:.1f} if all lay side by side",
+                                         ratio(cost.sectors, cost.requests), ideal);
     out += fmt::format("  {:5} {:16} {}: {}\n", in.what == Do::Load ? "LOAD" : "STORE", m.name, what,
                        watch_->instruction(number));
   }

@@ -82,6 +82,7 @@ private:
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
+    bool isAsync = false;      ///< a Store that a Barrier must wait for, or such a Barrier (async_copy.h)
   };
   struct Memory {
     std::string name;

@@ -33,9 +33,9 @@ std::optional<size_t> tableIndex(std::string_view name) {
                   pass.name));
 }
 
-/// Passes behind the Opts that give the kernel memory of its own: a graph that has it gets no second one.
-bool givesMemory(std::string_view pass) {
-  return pass == "inner values" || pass == "panels" || pass == "shared operands";
+/// Passes behind the Opts that are made once: they give the kernel memory of its own, or its blocks an order.
+bool isMadeOnce(std::string_view pass) {
+  return pass == "inner values" || pass == "panels" || pass == "order of blocks" || pass == "shared operands";
 }
 
 /// Splits the Opts of the kernel into those whose passes lie before the place and those left. `passes`: the passes of Opts
@@ -106,7 +106,7 @@ HandStart handStart(Trace& trace, const PassInfo& pass, int64_t step, const Comp
       start.amongOpts = !own && !added && behind && group > 0 && group < *behind;
       start.next = added || (!own && group + 1 == kernelPasses().size()) ? group + 1 : group;
     }
-    if (!reached && givesMemory(p.name) && p.steps > 0 && (p.id != pass.id || step > 0)) memory = p.name;
+    if (!reached && isMadeOnce(p.name) && p.steps > 0 && (p.id != pass.id || step > 0)) memory = p.name;
     const bool isOpt = optOpFromName(p.name).has_value();
     reached |= p.id == pass.id;
     if (isOpt && (!reached || (p.id == pass.id && step == p.steps))) before = optPasses.size() + 1;

@@ -143,7 +143,7 @@ TEST_CASE("the page of passes is the tables") {
       "rendered: the table of\n`engine/codegen/kernel_passes.cpp`. Between *before Opts* and *after "
       "Opts* stand the "
       "Opts themselves, each a pass\nwith its name, then \"inner values\" (what the schedule stores inside "
-      "the kernel), \"panels\" or \"shared operands\",\n\"flatten "
+      "the kernel), \"panels\" or \"order of blocks\" and\n\"shared operands\", \"flatten "
       "range\" and \"describe "
       "kernel\".\n\n"
       "| pass | runs | verified as | rules | what it does |\n|---|---|---|---|---|\n";

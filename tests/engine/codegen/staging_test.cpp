@@ -1,5 +1,6 @@
 // Operands in shared memory: products keep their values, for operands of any layout. Nothing is staged where
 // threads share too little.
+#include "engine/codegen/async_copy.h"
 #include "engine/codegen/staging.h"
 #include "engine/render/gpu_text.h"
 #include "tests/engine/codegen/kernels.h"
@@ -7,19 +8,22 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 using namespace uopscope;
 using namespace uopscope::testing;
 
 namespace {
 
 /// a is n by k and b k by m; a transposed operand has the opposite order in memory.
-UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed) {
+UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed,
+            DType type = dtypes::float32) {
   UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
-  UOp a = read(memory(1, n * k), aTransposed ? t * n + i : i * k + t);
-  UOp b = read(memory(2, k * m), bTransposed ? j * k + t : t * m + j);
+  UOp a = read(memory(1, n * k, type), aTransposed ? t * n + i : i * k + t);
+  UOp b = read(memory(2, k * m, type), bTransposed ? j * k + t : t * m + j);
   return kernel({memory(0, n * m)
                      .indexed({i * m + j})
-                     .store((a * b).reduce(Op::ADD, std::vector<UOp>{t}))
+                     .store((a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
                      .end({i, j})});
 }
 UOp withOpts(UOp ast, std::vector<Opt> opts) {
@@ -36,6 +40,43 @@ int64_t sharedOf(const LoweredKernel& k) {
 }
 int64_t barriersOf(const LoweredKernel& k) {
   return std::count_if(k.uops.begin(), k.uops.end(), [](UOp u) { return u.is(Op::BARRIER); });
+}
+
+/// Four warps compute 32 by 64 results of tensor cores, 32 terms a step.
+const std::vector<Opt> kCores{{OptOp::UPCAST, 1, {4}},
+                              {OptOp::UNROLL, 0, {2}},
+                              {OptOp::TC, 0, {-1, 2, 1}},
+                              {OptOp::LOCAL, 0, {2}},
+                              {OptOp::LOCAL, 1, {2}}};
+
+/// The interpreter's report on a launch of the kernel on zeros.
+std::string reportOf(const LoweredKernel& k, const Target& target) {
+  std::vector<std::byte> zeros(1 << 17);
+  std::vector<void*> buffers(k.globals.size(), zeros.data());
+  std::vector<std::byte> result(1 << 20);
+  buffers[0] = result.data();
+  std::vector<int64_t> groups, threads;
+  for (const Sint& s : k.globalSize) groups.push_back(s.i());
+  for (const Sint& s : k.localSize) threads.push_back(s.i());
+  RefProgram program(k, RefGpu{{}, target.tensorCores});
+  program.launch(buffers, {}, groups, threads, true);
+  return program.report();
+}
+/// The passes over the banks that the report tells of, and those without conflicts, for all accesses.
+std::pair<double, double> passesIn(const std::string& report) {
+  double passes = 0, least = 0;
+  std::istringstream text(report);
+  for (std::string line; std::getline(text, line);) {
+    size_t at = line.find(" passes over");
+    if (at == std::string::npos) continue;
+    passes += std::stod(line.substr(line.rfind(' ', at - 1)));
+    size_t second = line.find(" without");
+    least += std::stod(line.substr(line.rfind(' ', second - 1)));
+  }
+  return {passes, least};
+}
+int64_t asyncOf(const LoweredKernel& k) {
+  return std::count_if(k.uops.begin(), k.uops.end(), [](UOp u) { return isAsync(u); });
 }
 
 const std::vector<Opt> kTile{{OptOp::UNROLL, 0, {8}},
@@ -83,4 +124,112 @@ TEST_CASE("nothing is staged that few threads read, that is gated, or that does 
                                                          {OptOp::LOCAL, 1, {8}}}));
   target.sharedMax = 2048;
   CHECK_FALSE(staged(plain, kTile));
+}
+
+TEST_CASE("warps share operands of tensor cores without conflicts of banks, while the next step is copied") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = makeGpuRenderer("CUDA")->target();
+  for (bool isAsyncHere : {true, false})
+    for (bool a : {false, true})
+      for (bool b : {false, true}) {
+        CAPTURE(isAsyncHere);
+        CAPTURE(a);
+        CAPTURE(b);
+        if (!isAsyncHere && a != b) continue; // the layouts do not depend on it
+        target.copiesAsync = isAsyncHere;
+        LoweredKernel k =
+            checkKernel(withOpts(product(64, 64, 64, a, b, dtypes::float16), kCores), target, 7);
+        // Two halves with 32 terms of 32 rows and of 64 columns, without padding.
+        CHECK(sharedOf(k) == 2 * 32 * 32 + 2 * 32 * 64);
+        CHECK(barriersOf(k) == 1);
+        // Four threads copy 16 bytes each: once from the left, twice from the right operand, before the loop
+        // and in it; and the barrier.
+        CHECK(asyncOf(k) == (isAsyncHere ? 2 * 3 + 1 : 0));
+        const std::string report = reportOf(k, target);
+        CAPTURE(report);
+        auto [passes, least] = passesIn(report);
+        CHECK(least > 0);
+        CHECK(passes == least);
+      }
+}
+
+TEST_CASE("every language's warps share operands, whatever the layout of its tensor core") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const GpuLanguage& language : gpuLanguages()) {
+    const Target target = language.target();
+    if (target.tensorCores.empty()) continue;
+    CAPTURE(std::string(language.name));
+    LoweredKernel k =
+        checkKernel(withOpts(product(64, 128, 64, false, true, dtypes::float16), kCores), target, 9);
+    CHECK(sharedOf(k) > 0);
+    CHECK((asyncOf(k) > 0) == target.copiesAsync);
+  }
+}
+
+TEST_CASE("the decision to stage says how often a value is used, and the bytes that it saves") {
+  Pool pool;
+  PoolScope scope(pool);
+  struct Listener : Observer {
+    void onDecision(const Decision& d) override {
+      if (d.unit == "bytes a group loads for a step") decisions.push_back(d);
+    }
+    std::vector<Decision> decisions;
+  } listener;
+  {
+    ObserverScope observe(&listener);
+    lowerKernel(withOpts(product(64, 64, 96, false, false, dtypes::float16), kCores),
+                makeGpuRenderer("CUDA")->target());
+  }
+  REQUIRE(listener.decisions.size() == 1);
+  const Decision& d = listener.decisions[0];
+  // 32 by 64 results of 32 terms use two values a product; 32 + 64 values are loaded for each term, by every
+  // second warp again without staging.
+  CHECK(d.reason == "each value loaded is used 43 times, from global memory 21 times; 12288 bytes of shared "
+                    "memory, a barrier a step; the next step is copied while this one is computed");
+  CHECK(d.price == 32 * (32 + 64) * 2);
+  REQUIRE(d.others.size() == 1);
+  CHECK(d.others[0].price == 2 * 32 * (32 + 64) * 2);
+}
+
+TEST_CASE("the groups of a large product, 128 by 256 results, have no conflicts of banks either") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = makeGpuRenderer("CUDA")->target();
+  for (bool a : {false, true}) {
+    CAPTURE(a);
+    // The Opts that are chosen for 4,096 by 4,096.
+    std::vector<Opt> opts{{OptOp::UPCAST, 1, {8}}, {OptOp::UNROLL, 0, {2}}, {OptOp::TC, 0, {-1, 2, 1}}};
+    opts.insert(a ? opts.begin() + 1 : opts.end(), Opt{OptOp::UPCAST, 0, {4}});
+    opts.insert(opts.end(), {{OptOp::LOCAL, 0, {2}}, {OptOp::LOCAL, 1, {4}}});
+    LoweredKernel k = lowerKernel(withOpts(product(256, 256, 64, a, false, dtypes::float16), opts), target);
+    CHECK(sharedOf(k) * 2 == target.sharedMax);
+    const std::string report = reportOf(k, target);
+    CAPTURE(report);
+    auto [passes, least] = passesIn(report);
+    CHECK(least > 0);
+    CHECK(passes == least);
+  }
+}
+
+TEST_CASE("an asynchronous copy is text of CUDA, and a plain copy elsewhere") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto cuda = makeGpuRenderer("CUDA");
+  UOp ast = withOpts(product(64, 64, 128, false, false, dtypes::float16), kCores);
+  LoweredKernel k = lowerKernel(ast, cuda->target());
+  auto count = [](const std::string& text, const char* what) {
+    size_t n = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  std::string text = cuda->render(k);
+  CAPTURE(text);
+  CHECK(count(text, "copy_async<16>(") == 6);
+  CHECK(count(text, "cp.async.wait_all") == 1);
+  std::string metal =
+      makeGpuRenderer("METAL")->render(k); // the same program, by a language without such copies
+  CHECK(count(metal, "threadgroup_barrier") == 1);
+  CHECK(count(metal, "copy_async") == 0);
 }

@@ -28,9 +28,10 @@ bool compilerHere() {
   }
 }
 
-UOp product(DType type, int64_t n) {
+UOp product(DType type, int64_t n, bool leftTransposed = false) {
   UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
-  UOp term = read(memory(1, n * n, type), i * n + k) * read(memory(2, n * n, type), k * n + j);
+  UOp term = read(memory(1, n * n, type), leftTransposed ? k * n + i : i * n + k) *
+             read(memory(2, n * n, type), k * n + j);
   UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
   return kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
 }
@@ -45,7 +46,9 @@ TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and 
   std::vector<UOp> kernels{
       elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
       rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
-      product(dtypes::bfloat16, 64)};
+      product(dtypes::bfloat16, 64),
+      // Operands of tensor cores in shared memory, asynchronous copies, blocks in bands.
+      product(dtypes::float16, 4096), product(dtypes::float16, 4096, true)};
   for (UOp ast : kernels) {
     LoweredKernel k = lowerKernel(ast, renderer->target());
     PoolScope inner(*k.pool);

@@ -1,6 +1,7 @@
 // Kernels broken on purpose, each with the message about its fault; correct kernels without a finding; and
 // the interpreter's report on the cost of memory.
 #include "engine/base/error.h"
+#include "engine/codegen/async_copy.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/ref_program.h"
@@ -33,6 +34,11 @@ struct Parts {
   UOp next() { return p.add(Op::MOD, dtypes::int32, {sum(l, 1), p.i32(kThreads)}); }
   UOp number(UOp i) { return p.add(Op::CAST, dtypes::float32, {i}); }
   UOp less(UOp a, int64_t b) { return p.add(Op::CMPLT, dtypes::bool_, {a, p.i32(b)}); }
+  void copyAsync(UOp to, UOp from) {
+    UOp plain = p.store(shared, to, p.load(in, from));
+    p.kernel().uops.back() = asyncCopy(plain);
+  }
+  void barrierForCopies() { p.kernel().uops.push_back(::uopscope::barrierForCopies({})); }
   void barrier() { p.kernel().uops.push_back(UOp::make(Op::BARRIER, dtypes::void_)); }
   UOp when(UOp gate) { return p.add(Op::IF, dtypes::void_, {gate}); }
   void end(UOp when) { p.add(Op::ENDIF, dtypes::void_, {when}); }
@@ -115,6 +121,33 @@ const std::vector<Broken>& broken() {
          k.end(first);
          k.p.store(k.out, k.all, k.p.load(k.shared, k.l));
        }},
+      {"a copy that a barrier does not wait for",
+       {"copy under way:", "reads local memory", "thread (1,0,0) of group (0,0,0) began to copy", "LOAD",
+        "STORE"},
+       [](Parts& k) {
+         k.copyAsync(k.l, k.all);
+         k.barrier();
+         k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
+       }},
+      {"a thread reads what it began to copy itself",
+       {"copy under way:", "thread (0,0,0) of group (0,0,0) reads local memory 0[0]"},
+       [](Parts& k) {
+         k.copyAsync(k.l, k.all);
+         k.p.store(k.out, k.all, k.p.load(k.shared, k.l));
+       }},
+      {"a barrier for copies that comes before the copy",
+       {"copy under way:", "reads local memory"},
+       [](Parts& k) {
+         k.barrierForCopies();
+         k.copyAsync(k.l, k.all);
+         k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
+       }},
+      {"a store to where a copy is under way",
+       {"copy under way:", "writes local memory"},
+       [](Parts& k) {
+         k.copyAsync(k.l, k.all);
+         k.p.store(k.shared, k.l, k.number(k.l));
+       }},
       {"a register that nobody wrote",
        {"never written:", "registers"},
        [](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.p.reg(dtypes::float32, 1), k.p.i32(0))); }},
@@ -168,6 +201,16 @@ TEST_CASE("nothing is found in kernels that are right") {
           UOp i = k.p.range(3, 0);
           k.p.store(k.shared, k.l, k.number(k.sum(k.l, i)));
           k.barrier();
+          UOp value = k.p.load(k.shared, k.next());
+          k.barrier();
+          k.p.store(k.out, k.all, value);
+          k.p.end(i);
+        })
+            .empty());
+  CHECK(run([](Parts& k) { // a copy that its barrier waits for, in every round of a loop
+          UOp i = k.p.range(3, 0);
+          k.copyAsync(k.l, k.all);
+          k.barrierForCopies();
           UOp value = k.p.load(k.shared, k.next());
           k.barrier();
           k.p.store(k.out, k.all, value);
