@@ -99,6 +99,7 @@ constexpr RuleDef kEpilogues[] = {RULE("loop-epilogue", pat::any(Op::END), pat::
 } // namespace
 
 UOp loopEpilogue(UOp ast, const Target& target) {
+  static const PatternMatcher rules({kEpilogues}); // made for every kernel: then the list of all rules has it
   if (target.hasLocal || ast.srcCount() == 0) return ast;
   const UOp end = ast.src(0); // a SINK has the END of several outputs once for each of them
   if (std::ranges::any_of(ast.src(), [&](UOp u) { return u != end; })) return ast;
@@ -133,7 +134,6 @@ UOp loopEpilogue(UOp ast, const Target& target) {
                        "the rows holds them once",
                        count, epilogue.instructions);
   });
-  static const PatternMatcher rules({kEpilogues});
   return replaceNodes(ast, {{end, end.src(0).substitute(replace).end(looped)}}, rules, "epilogues");
 }
 

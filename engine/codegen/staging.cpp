@@ -154,7 +154,8 @@ Decision reasonFor(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes
   }
   std::string uses;
   if (tiles.size() == 2) { // rows by terms, and terms by columns: each product uses a value of both
-    const auto used = static_cast<double>(2 * tiles[0].size * tiles[1].size / termsOfStep(sum));
+    const double used =
+        2 * static_cast<double>(tiles[0].size * tiles[1].size) / static_cast<double>(termsOfStep(sum));
     uses = fmt::format("each value loaded is used {:.0f} times, from global memory {:.0f} times; ",
                        used / static_cast<double>(loaded), used / static_cast<double>(loadedByWarps));
   }

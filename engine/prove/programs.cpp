@@ -42,6 +42,8 @@ constexpr TensorProgram kPrograms[] = {
        return Made{(a * b + a - b) / (b * b + 1.0)};
      }},
     {"product", [] { return Made{some({12, 16}).matmul(some({16, 8}, dtypes::float32, 2)).relu()}; }},
+    {"product with a long epilogue",
+     [] { return Made{some({64, 32}).matmul(some({32, 64}, dtypes::float32, 2)).tanh()}; }},
     {"large product", [] { return Made{some({64, 64}).matmul(some({64, 64}, dtypes::float32, 2))}; }},
     {"product of transposed",
      [] { return Made{some({48, 40}).transpose().matmul(some({48, 32}, dtypes::float32, 2))}; }},
