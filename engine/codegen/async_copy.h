@@ -11,7 +11,10 @@
 
 namespace uopscope {
 
-constexpr int64_t kLeastAsyncBytes = 4, kMostAsyncBytes = 16; ///< of a copy: 4, 8 or 16
+/// Whether a thread can copy so many bytes at once and go on.
+constexpr bool canCopyAsync(int64_t bytes) {
+  return bytes == 4 || bytes == 8 || bytes == 16;
+}
 
 inline bool isAsync(UOp u) {
   return u.in({Op::STORE, Op::BARRIER}) && u.arg().kind() == ArgKind::String && u.arg().str() == "async";

@@ -39,7 +39,7 @@ std::optional<Blocks> blocksOf(UOp ast, const Target& target) {
     if (!u.is(Op::RANGE)) continue;
     if (extentOf(u) < 1) return {};
     if (u.axisType() == AxisType::Global) globals.push_back(u);
-    if (u.axisType() == AxisType::Local || u.axisType() == AxisType::Warp) threads *= extentOf(u);
+    if (isThread(u)) threads *= extentOf(u);
     if (u.axisType() == AxisType::Upcast) results *= extentOf(u);
   }
   if (!sums || globals.size() < 2) return {};

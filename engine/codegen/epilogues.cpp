@@ -12,10 +12,9 @@ namespace uopscope {
 
 namespace {
 
-/// Instructions of an epilogue that a loop saves at least: a loop costs a store and a load a register.
-constexpr int64_t kSaved = 96;
-constexpr int64_t kFewest =
-    16; ///< instructions of an epilogue, so that store and load are a small part of them
+// docs/design/costs.md has the measurements.
+constexpr int64_t kFewest = 8; ///< instructions of an epilogue; a loop costs each register a store and a load
+constexpr int64_t kSaved = 48; ///< instructions that a loop saves at least
 
 /// About as many instructions as one operation becomes. The series of a transcendental function takes some twenty.
 int64_t instructionsOf(UOp u) {
@@ -43,17 +42,16 @@ Epilogue epilogueOf(std::span<const UOp> stores) {
   return e;
 }
 
-/// The stores of a kernel whose outputs share their loops; none where it has other effects.
+/// The stores in one loop nest; none where it has other effects.
 std::vector<UOp> storesOf(UOp end) {
   std::vector<UOp> stores;
-  bool storesAlone = end.is(Op::END);
-  if (storesAlone)
-    visitBelow(end.src(0), [&](UOp u) {
-      if (u.is(Op::GROUP)) return Visit::Below;
-      storesAlone &= u.is(Op::STORE) && u.src(0).is(Op::INDEX);
-      stores.push_back(u);
-      return Visit::Past;
-    });
+  bool storesAlone = true;
+  visitBelow(end.src(0), [&](UOp u) {
+    if (u.is(Op::GROUP)) return Visit::Below;
+    storesAlone &= u.is(Op::STORE) && u.src(0).is(Op::INDEX);
+    stores.push_back(u);
+    return Visit::Past;
+  });
   return storesAlone ? stores : std::vector<UOp>{};
 }
 
@@ -100,9 +98,8 @@ constexpr RuleDef kEpilogues[] = {RULE("loop-epilogue", pat::any(Op::END), pat::
 
 UOp loopEpilogue(UOp ast, const Target& target) {
   static const PatternMatcher rules({kEpilogues}); // made for every kernel: then the list of all rules has it
-  if (target.hasLocal || ast.srcCount() == 0) return ast;
-  const UOp end = ast.src(0); // a SINK has the END of several outputs once for each of them
-  if (std::ranges::any_of(ast.src(), [&](UOp u) { return u != end; })) return ast;
+  const UOp end = onlyEnd(ast);
+  if (target.hasLocal || !end) return ast;
   const std::vector<UOp> stores = storesOf(end);
   if (stores.empty()) return ast;
   const auto ranges = end.src().subspan(1);

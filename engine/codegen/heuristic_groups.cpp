@@ -22,8 +22,9 @@ namespace {
 // prices them yet.
 constexpr int64_t kThreads = 256;         ///< in a group
 constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
-constexpr int64_t kProcessors = 132;      ///< multiprocessors of that GPU; tiles may grow while all have work
-constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
+constexpr int64_t kProcessors =
+    132; ///< of a GPU that does not say how many it has: that one's; tiles may grow while all have work
+constexpr int64_t kShortestShared = 128; ///< fewest terms of a sum that threads share
 
 int64_t product(const std::vector<UOp>& ranges) {
   int64_t n = 1;
@@ -164,12 +165,13 @@ struct CoreTiles {
 CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& target) {
   auto tilesIn = [](UOp range, int64_t size) { return (extentOf(range) + size - 1) / size; };
   CoreTiles t;
+  const int64_t processors = target.processors > 0 ? target.processors : kProcessors;
   int64_t rows = tilesIn(p.row, rowsOf(core)), columns = tilesIn(p.column, columnsOf(core)),
           terms = tilesIn(p.term, termsOf(core)), tiles = rows * columns;
   if (p.columnsInMemory && extentOf(p.column) % columnsOf(core) == 0)
-    t.columnsAtOnce = columns % 8 == 0 && tiles / 8 >= 4 * kProcessors ? 8
-                      : columns % 4 == 0 && tiles / 4 >= kProcessors   ? 4
-                                                                       : 1;
+    t.columnsAtOnce = columns % 8 == 0 && tiles / 8 >= 4 * processors ? 8
+                      : columns % 4 == 0 && tiles / 4 >= processors   ? 4
+                                                                      : 1;
   tiles /= t.columnsAtOnce;
   columns /= t.columnsAtOnce;
   int64_t held = rowsOf(core) * columnsOf(core) / core.threads * t.columnsAtOnce;
@@ -184,13 +186,13 @@ CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& targe
   auto inRegisters = [](int64_t results) { return results <= 128; };
   auto always = [](int64_t) { return true; };
   if (p.rowsInMemory && extentOf(p.row) % rowsOf(core) == 0)
-    t.rowsAtOnce = more(rows, {4}, inRegisters, 4 * kProcessors);
+    t.rowsAtOnce = more(rows, {4}, inRegisters, 4 * processors);
   held *= t.rowsAtOnce;
-  t.rowTiles = more(rows, {4, 2}, inRegisters, 4 * kProcessors);
+  t.rowTiles = more(rows, {4, 2}, inRegisters, 4 * processors);
   held *= t.rowTiles;
-  t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * kProcessors);
-  t.rowWarps = more(rows, {2}, always, 2 * kProcessors);
-  t.columnWarps = more(columns, {4, 2}, always, 2 * kProcessors);
+  t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * processors);
+  t.rowWarps = more(rows, {2}, always, 2 * processors);
+  t.columnWarps = more(columns, {4, 2}, always, 2 * processors);
   // Warps that share operands in shared memory take as many terms a step as it has room for, twice.
   const int64_t lines = rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps +
                         columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps;

@@ -295,6 +295,14 @@ std::vector<UOp> rangesIn(std::span<const UOp> expressions) {
   return found;
 }
 
+UOp onlyEnd(UOp sink) {
+  const bool isOne = std::ranges::all_of(sink.src(), [&](UOp end) { return end == sink.src(0); });
+  return sink.srcCount() > 0 && isOne && sink.src(0).is(Op::END) ? sink.src(0) : UOp();
+}
+bool isThread(UOp range) {
+  return range.axisType() == AxisType::Local || range.axisType() == AxisType::Warp;
+}
+
 int64_t nextRangeId(UOp sink) {
   return nextRangeId(sink.toposort());
 }

@@ -27,6 +27,10 @@ std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 /// The ranges that the expressions depend on, each once, outer ones first. Ranges that only the extent of a
 /// range depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
+/// The END of a kernel that is one loop nest; null of any other. Its SINK names the END once for each of its outputs.
+UOp onlyEnd(UOp sink);
+/// Whether its iterations are threads of a group.
+bool isThread(UOp range);
 /// The first id of a range. Outer loops have lower ids.
 int64_t idOf(UOp range);
 /// The number of a range among the axes of lanes: its id, or one number from all ids of a range that was split. Ranges of

@@ -231,9 +231,7 @@ std::span<const RuleDef> closeRangesRules() {
 }
 
 const char* onlyReduce(UOp sink, UOp& sum) {
-  // Several outputs of one loop nest: the sink names its END for each of them.
-  bool isOne = std::ranges::all_of(sink.src(), [&](UOp end) { return end == sink.src(0); });
-  if (!sink.below().has(Op::REDUCE) || !isOne || !sink.src(0).is(Op::END)) return "not one loop with a sum";
+  if (!sink.below().has(Op::REDUCE) || !onlyEnd(sink)) return "not one loop with a sum";
   for (UOp u : sink.toposort()) {
     if (u.in({Op::DEFINE_REG, Op::DEFINE_LOCAL, Op::AFTER})) return "it has memory of its own";
     if (!u.is(Op::REDUCE)) continue;

@@ -18,8 +18,7 @@ namespace {
 std::vector<UOp> threadsOf(UOp ast) {
   std::vector<UOp> threads;
   for (UOp u : ast.toposort())
-    if (u.is(Op::RANGE) && (u.axisType() == AxisType::Local || u.axisType() == AxisType::Warp))
-      threads.push_back(u);
+    if (u.is(Op::RANGE) && isThread(u)) threads.push_back(u);
   std::sort(threads.begin(), threads.end(), [](UOp a, UOp b) {
     bool warpA = a.axisType() == AxisType::Warp, warpB = b.axisType() == AxisType::Warp;
     return warpA != warpB ? warpA : a.arg().as<RangeArg>().ids > b.arg().as<RangeArg>().ids;
@@ -188,7 +187,7 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   for (const Tile& t : tiles) bytes += 2 * t.bytes();
   if (tiles.empty() || !isReused(tiles) || bytes > target.sharedMax) return ast;
   const bool isAsync = target.copiesAsync && std::all_of(tiles.begin(), tiles.end(), [](const Tile& t) {
-                         return t.byAddress && t.vector * t.read.dtype().itemsize() >= kLeastAsyncBytes;
+                         return t.byAddress && canCopyAsync(t.vector * t.read.dtype().itemsize());
                        });
 
   Stage stage(threads, sum.steps, nextId);

@@ -14,9 +14,6 @@ constexpr int64_t kVectorBytes = 16,
                   kBankBytes = 128; ///< what a thread reads at most, what all banks deliver
 constexpr int kColumnBits = 3;      ///< columns of 16 bytes in 128
 
-bool isThread(UOp range) {
-  return range.axisType() == AxisType::Local || range.axisType() == AxisType::Warp;
-}
 bool isPowerOfTwo(int64_t n) {
   return std::has_single_bit(static_cast<uint64_t>(n));
 }

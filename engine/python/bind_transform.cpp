@@ -84,8 +84,7 @@ void setDerivative(UOp key, const py::object& reverse, const py::object& forward
   setCustomDerivative(key, d);
 }
 
-/// The name of the rule of a table for an operation; empty if there is none.
-/// The names of the rules for an operation, in the order in which they are tried.
+/// The names of a table's rules for an operation, in the order in which they are tried; empty if there is none.
 std::string rulesFor(const PatternMatcher& rules, Op op) {
   std::string names;
   for (const auto& rule : rules.rules())

@@ -108,7 +108,7 @@ private:
       const Access to = accessOf(store), from = accessOf(load);
       const int64_t bytes = from.type.itemsize();
       of(load).isCopied = from.pointer.is(Op::DEFINE_GLOBAL) && to.pointer.is(Op::DEFINE_LOCAL) &&
-                          (bytes == 4 || bytes == 8 || bytes == 16) && (!from.gate || from.gate == to.gate) &&
+                          canCopyAsync(bytes) && (!from.gate || from.gate == to.gate) &&
                           types_.hasAsyncCopies();
     }
   }

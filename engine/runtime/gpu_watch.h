@@ -9,9 +9,9 @@
 //   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
 //
 // Two accesses race if one of them writes, they come from different threads, and no barrier of their group is
-// between them. What an asynchronous copy
-// wrote may not be accessed, even behind a barrier, before one that waits for copies. Threads of different groups have no common barrier. A write that does not change the value
-// does not race with other writes. The same launch gives the same findings in the same order.
+// between them. Threads of different groups have no common barrier. A write that does not change the value
+// does not race with other writes. What an asynchronous copy wrote may be accessed behind a barrier that waits for
+// copies, and not before. The same launch gives the same findings in the same order.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -18,8 +18,9 @@ constexpr double kMostProducts = 1.5;
 /// With a stride the lanes of a kernel are not neighbours in memory. That pays if so many windows hold an element, and the
 /// sums one after the other store as many numbers for it.
 constexpr double kFewestWindows = 6;
-constexpr int kMostOperations = 64; ///< that are looked through for what a value depends on
-constexpr size_t kMostLeaves = 16;  ///< products that read one value
+constexpr int kMostOperations = 64;   ///< that are looked through for what a value depends on
+constexpr size_t kMostLeaves = 16;    ///< products that read one value
+constexpr size_t kMostMovements = 64; ///< up to a product; windows of three axes are some ten
 
 /// A factor of a product that is read through windows: movement operations up to it.
 struct Leaf {
@@ -40,7 +41,7 @@ struct Reading {
 bool findLeaves(UOp u, const MovementUsers& users, std::vector<UOp>& movements, std::vector<Leaf>& leaves) {
   movements.push_back(u);
   auto readers = users.find(u);
-  bool found = leaves.size() <= kMostLeaves;
+  bool found = leaves.size() <= kMostLeaves && movements.size() <= kMostMovements;
   for (UOp reader : readers == users.end() ? std::vector<UOp>{} : readers->second) {
     if (!found) break;
     if (!reader.is(Op::MUL)) {

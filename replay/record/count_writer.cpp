@@ -1,15 +1,14 @@
 #include "replay/record/count_writer.h"
 
+#include "replay/schema/leb128.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace uopscope {
 
 namespace {
-void append(std::string& key, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) key += static_cast<char>(value | 0x80);
-  key += static_cast<char>(value);
-}
+constexpr size_t kMostGroups = 1 << 14; ///< a few megabytes
 } // namespace
 
 CountWriter::CountWriter(const Database& db, RuleBook& book, RuleId ruleId)
@@ -42,17 +41,18 @@ MatchCounts CountWriter::named(const MatchSums& sums) {
 
 const CountWriter::KnownGroup& CountWriter::groupOf(std::span<const OfOp* const> lists) {
   key_.clear();
-  append(key_, static_cast<uint64_t>(lists.front()->op));
+  appendLeb128(key_, static_cast<uint64_t>(lists.front()->op));
   for (const OfOp* of : lists) {
-    append(key_, of->list);
-    append(key_, of->nodes);
-    append(key_, of->cells.size());
+    appendLeb128(key_, of->list);
+    appendLeb128(key_, of->nodes);
+    appendLeb128(key_, of->cells.size());
     for (const MatchSums::Cell& c : of->cells) {
-      append(key_, c.place);
-      append(key_, c.stopped);
-      for (uint64_t n : c.sum.count) append(key_, n);
+      appendLeb128(key_, c.place);
+      appendLeb128(key_, c.stopped);
+      for (uint64_t n : c.sum.count) appendLeb128(key_, n);
     }
   }
+  if (groups_.size() >= kMostGroups) groups_.clear(); // one that comes again is spelled out again
   auto [it, fresh] = groups_.try_emplace(key_);
   KnownGroup& known = it->second;
   if (!fresh) return known;

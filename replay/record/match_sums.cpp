@@ -159,20 +159,14 @@ std::vector<const MatchSums::OfOp*> MatchSums::inOrder() const {
   return order;
 }
 
-void MatchSums::forEachList(RuleBook& book, const UseList& use) const {
-  std::vector<MatchCell> cells;
-  for (const OfOp* of : inOrder()) {
-    of->spellOut(book.rulesOf(of->list).size(), cells);
-    use(of->list, of->op, cells);
-  }
-}
-
 void MatchSums::forEach(RuleBook& book,
                         const std::function<void(uint32_t, Op, const MatchCell&)>& use) const {
-  forEachList(book, [&](uint32_t list, Op op, std::span<const MatchCell> cells) {
-    const std::vector<uint32_t>& rules = book.rulesOf(list);
-    for (size_t place = 0; place < cells.size(); ++place) use(rules[place], op, cells[place]);
-  });
+  std::vector<MatchCell> cells;
+  for (const OfOp* of : inOrder()) {
+    const std::vector<uint32_t>& rules = book.rulesOf(of->list);
+    of->spellOut(rules.size(), cells);
+    for (size_t place = 0; place < cells.size(); ++place) use(rules[place], of->op, cells[place]);
+  }
 }
 
 } // namespace uopscope

@@ -22,10 +22,6 @@ public:
   bool empty() const { return ofOp_.empty(); }
   /// Calls `use` for every rule that was tried on an operation. `rule` is an index into the book.
   void forEach(RuleBook& book, const std::function<void(uint32_t rule, Op op, const MatchCell&)>& use) const;
-  /// The same by lists of rules, in order of operations: `cells[k]` belongs to the k-th rule of the list. Rules at its
-  /// end that no node reached have no cell.
-  using UseList = std::function<void(uint32_t list, Op op, std::span<const MatchCell> cells)>;
-  void forEachList(RuleBook& book, const UseList& use) const;
 
   /// The cells of a rule that did more than reject early.
   struct Cell {
@@ -39,7 +35,8 @@ public:
     uint64_t nodes = 0;
     std::vector<Cell> cells{}; ///< in order of their places
     Cell& at(uint32_t place);
-    /// The cells of all rules that nodes of the operation reached, in order of their places.
+    /// The cells of all rules that nodes of the operation reached, in order of their places; `out[k]` belongs to the k-th
+    /// rule of the list. Rules at its end that no node reached have no cell.
     void spellOut(size_t rules, std::vector<MatchCell>& out) const;
   };
   /// In order of operations, lists of one operation in order of their first appearance.

@@ -17,9 +17,12 @@
 
 namespace uopscope {
 
-inline void appendLeb128(std::vector<uint8_t>& bytes, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<uint8_t>(value | 0x80));
-  bytes.push_back(static_cast<uint8_t>(value));
+/// `bytes`: a vector of bytes, or a string.
+template <typename Bytes>
+void appendLeb128(Bytes& bytes, uint64_t value) {
+  using Byte = typename Bytes::value_type;
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<Byte>(value | 0x80));
+  bytes.push_back(static_cast<Byte>(value));
 }
 
 class Leb128Reader {

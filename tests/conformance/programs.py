@@ -62,7 +62,7 @@ def page(rows):
   mean = lambda ratio: math.exp(statistics.mean(math.log(ratio(h, t)) for h, t in timed)) if timed else float("nan")
   return "\n".join(["# The reference's programs here", "",
     "`tests/conformance/programs` runs the reference's examples, models and documents unmodified, with our Python and with the reference itself, on a CPU and from the same seed.",
-    "Data sets are random images of the right shapes, weights come from the initialisers, and sizes are those that a CPU runs in seconds.", "",
+    "Data sets are random images of the right shapes, weights come from the initialisers, and sizes are those that a CPU runs in seconds. Every run starts with empty caches.", "",
     f"Of {len(both)} programs that run on the reference, **{sum(good(*r) for r in both.values())}** agree: no number differs by more than {TOLERANCE} of the largest of its array.",
     f"The geometric mean of the ratios is {mean(lambda h, t: t['steps'][0] / h['steps'][0]):.1f} for the first step, compilation included, and {mean(lambda h, t: later(t['steps']) / later(h['steps'])):.1f} for a later one.",
     f"Of the processes' memory {sum(h['memory'] <= t['memory'] for h, t in timed)} of {len(timed)} need no more than the reference's. Ratios are those of one run, and vary with what else the machine does.", "",

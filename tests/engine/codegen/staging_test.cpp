@@ -85,6 +85,15 @@ const std::vector<Opt> kTile{{OptOp::UNROLL, 0, {8}},
                              {OptOp::LOCAL, 1, {8}},
                              {OptOp::UPCAST, 0, {2}}};
 
+/// Requests for shared memory take as many passes over its banks as if their words lay in different ones.
+void checkBanks(const LoweredKernel& k, const Target& target) {
+  const std::string report = reportOf(k, target);
+  CAPTURE(report);
+  auto [passes, least] = passesIn(report);
+  CHECK(least > 0);
+  CHECK(passes == least);
+}
+
 } // namespace
 
 TEST_CASE("operands that a group shares are read from shared memory, whatever way they lie") {
@@ -146,11 +155,7 @@ TEST_CASE("warps share operands of tensor cores without conflicts of banks, whil
         // Four threads copy 16 bytes each: once from the left, twice from the right operand, before the loop
         // and in it; and the barrier.
         CHECK(asyncOf(k) == (isAsyncHere ? 2 * 3 + 1 : 0));
-        const std::string report = reportOf(k, target);
-        CAPTURE(report);
-        auto [passes, least] = passesIn(report);
-        CHECK(least > 0);
-        CHECK(passes == least);
+        checkBanks(k, target);
       }
 }
 
@@ -205,11 +210,7 @@ TEST_CASE("the groups of a large product, 128 by 256 results, have no conflicts 
     opts.insert(opts.end(), {{OptOp::LOCAL, 0, {2}}, {OptOp::LOCAL, 1, {4}}});
     LoweredKernel k = lowerKernel(withOpts(product(256, 256, 64, a, false, dtypes::float16), opts), target);
     CHECK(sharedOf(k) * 2 == target.sharedMax);
-    const std::string report = reportOf(k, target);
-    CAPTURE(report);
-    auto [passes, least] = passesIn(report);
-    CHECK(least > 0);
-    CHECK(passes == least);
+    checkBanks(k, target);
   }
 }
 
