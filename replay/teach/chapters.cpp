@@ -36,7 +36,7 @@ const std::vector<ChapterPlan>& kernelPlan() {
        {"initial symbolic", "simplify ranges", "simplify range", "cut store ranges"}},
       {"Choices",
        "Loops are split, swapped, spread over lanes and cores: here the speed is decided.",
-       {"order of blocks", "flatten range", "describe kernel"}},
+       {"order of blocks", "flatten range", "epilogues", "describe kernel"}},
       {"Simple again", "The choices left indices that say the same in more words.", {"postopt symbolic"}},
       {"Lanes",
        "Loops that were chosen for it stop being loops.",

@@ -47,6 +47,8 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"flatten range", "what loops a store or a reduction ends is listed anew"},
     {"describe kernel", "the kernel gets its name and the list of its Opts"},
     {"panels", "what the lanes of a product read again and again is copied side by side once"},
+    {"epilogues",
+     "what follows the sums of a tile is computed in a loop over the rows, so its code stands once"},
     {"order of blocks", "groups that run at the same time get blocks that share operands"},
     {"shared operands", "the threads of a group copy what several of them read to their shared memory"},
     {"linearize/render", "the graph is put in a line, instruction after instruction, and written as code"},
