@@ -20,7 +20,7 @@ namespace uopscope {
 /// `bytes`: a vector of bytes, or a string.
 template <typename Bytes>
 void appendLeb128(Bytes& bytes, uint64_t value) {
-  using Byte = typename Bytes::value_type;
+  using Byte = Bytes::value_type;
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<Byte>(value | 0x80));
   bytes.push_back(static_cast<Byte>(value));
 }
