@@ -12,7 +12,8 @@ namespace uopscope {
 
 namespace {
 constexpr size_t kMostWaiting = 32; ///< a read of memory takes as long as some ten nodes
-constexpr size_t kGrowth = 4;       ///< of a table that is full: entries move a third of a time on average
+constexpr size_t kGrowth =
+    2; ///< of a table that is full: an entry moves once on average, and less memory is touched
 constexpr uint64_t kSeed = 0x243F6A8885A308D3ull, kOtherFactor = 0xD6E8FEB86659FD93ull;
 } // namespace
 
