@@ -14,6 +14,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <random>
 
 using namespace uopscope;
@@ -89,6 +91,20 @@ TEST_CASE("the solver computes what the interpreter computes") {
         CAPTURE(answer.why);
         CHECK(answer.verdict == Verdict::Equal);
       }
+}
+
+TEST_CASE("a question that is too hard ends by its steps, without a thread that watches the time") {
+  if (!Solver::available()) return;
+  Pool pool;
+  PoolScope scope(pool);
+  auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+  UOp a = UOp::variable("a", INT64_MIN, INT64_MAX, dtypes::int64),
+      b = UOp::variable("b", INT64_MIN, INT64_MAX, dtypes::int64);
+  const auto before = threads();
+  UOp sum = (a | b) + (a & b); // a + b, which takes long to see inside a product
+  Answer answer = Solver(20).compare(sum * sum * sum, (a + b) * (a + b) * (a + b));
+  CHECK(answer.verdict == Verdict::Undecided);
+  CHECK(threads() == before);
 }
 
 TEST_CASE("what has no value may become anything; an index stays as Invalid as it was") {
