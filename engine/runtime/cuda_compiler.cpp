@@ -8,6 +8,7 @@
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/listing_program.h"
 #include "engine/runtime/llvm_gpu.h"
+#include "engine/runtime/loaded_library.h"
 #include "engine/runtime/python_packages.h"
 
 #include <dlfcn.h>
@@ -77,28 +78,21 @@ std::string includeFolder() {
   return fs::exists("/usr/include/cuda_fp16.h") ? "/usr/include" : "";
 }
 
-template <typename F>
-void take(void* library, F*& function, const char* name) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  if (!function)
-    throw Error(ErrorKind::Device, fmt::format("NVRTC lacks {}: it is older than CUDA 11.2", name));
-}
-
 Nvrtc open() {
-  void* library = openLibrary();
+  const LibraryFunctions nvrtc{openLibrary(), "NVRTC", "it is older than CUDA 11.2"};
   Nvrtc n{};
-  take(library, n.version, "nvrtcVersion");
-  take(library, n.supportedCount, "nvrtcGetNumSupportedArchs");
-  take(library, n.supported, "nvrtcGetSupportedArchs");
-  take(library, n.createProgram, "nvrtcCreateProgram");
-  take(library, n.compileProgram, "nvrtcCompileProgram");
-  take(library, n.destroyProgram, "nvrtcDestroyProgram");
-  take(library, n.logSize, "nvrtcGetProgramLogSize");
-  take(library, n.log, "nvrtcGetProgramLog");
-  take(library, n.ptxSize, "nvrtcGetPTXSize");
-  take(library, n.ptx, "nvrtcGetPTX");
-  take(library, n.cubinSize, "nvrtcGetCUBINSize");
-  take(library, n.cubin, "nvrtcGetCUBIN");
+  nvrtc.take(n.version, "nvrtcVersion");
+  nvrtc.take(n.supportedCount, "nvrtcGetNumSupportedArchs");
+  nvrtc.take(n.supported, "nvrtcGetSupportedArchs");
+  nvrtc.take(n.createProgram, "nvrtcCreateProgram");
+  nvrtc.take(n.compileProgram, "nvrtcCompileProgram");
+  nvrtc.take(n.destroyProgram, "nvrtcDestroyProgram");
+  nvrtc.take(n.logSize, "nvrtcGetProgramLogSize");
+  nvrtc.take(n.log, "nvrtcGetProgramLog");
+  nvrtc.take(n.ptxSize, "nvrtcGetPTXSize");
+  nvrtc.take(n.ptx, "nvrtcGetPTX");
+  nvrtc.take(n.cubinSize, "nvrtcGetCUBINSize");
+  nvrtc.take(n.cubin, "nvrtcGetCUBIN");
   n.version(&n.major, &n.minor);
   int count = 0;
   if (n.supportedCount(&count) == 0 && count > 0) {

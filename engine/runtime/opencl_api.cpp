@@ -2,6 +2,7 @@
 #include "engine/runtime/opencl_api.h"
 
 #include "engine/base/error.h"
+#include "engine/runtime/loaded_library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -17,16 +18,6 @@ constexpr const char* kDrivers =
     "a driver (Debian: pocl-opencl-icd runs on the CPU, nvidia-opencl-icd, intel-opencl-icd and "
     "mesa-opencl-icd on GPUs)";
 
-template <typename F>
-void take(void* library, F*& function, const char* name) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  if (!function)
-    throw Error(ErrorKind::Device,
-                fmt::format("the OpenCL library lacks {}: it is older than OpenCL 1.2; update the package "
-                            "ocl-icd-libopencl1",
-                            name));
-}
-
 Api open() {
   void* library = nullptr;
   for (const char* name :
@@ -37,33 +28,35 @@ Api open() {
                 fmt::format("there is no OpenCL on this machine: libOpenCL.so.1 is missing. Install "
                             "ocl-icd-libopencl1 and {}",
                             kDrivers));
+  const LibraryFunctions opencl{library, "the OpenCL library",
+                                "it is older than OpenCL 1.2; update the package ocl-icd-libopencl1"};
   Api a{};
-  take(library, a.getPlatformIds, "clGetPlatformIDs");
-  take(library, a.getPlatformInfo, "clGetPlatformInfo");
-  take(library, a.getDeviceIds, "clGetDeviceIDs");
-  take(library, a.getDeviceInfo, "clGetDeviceInfo");
-  take(library, a.createContext, "clCreateContext");
-  take(library, a.createCommandQueue, "clCreateCommandQueue");
-  take(library, a.createBuffer, "clCreateBuffer");
-  take(library, a.createSubBuffer, "clCreateSubBuffer");
-  take(library, a.releaseMemObject, "clReleaseMemObject");
-  take(library, a.createProgramWithSource, "clCreateProgramWithSource");
-  take(library, a.buildProgram, "clBuildProgram");
-  take(library, a.getProgramInfo, "clGetProgramInfo");
-  take(library, a.getProgramBuildInfo, "clGetProgramBuildInfo");
-  take(library, a.releaseProgram, "clReleaseProgram");
-  take(library, a.createKernel, "clCreateKernel");
-  take(library, a.setKernelArg, "clSetKernelArg");
-  take(library, a.releaseKernel, "clReleaseKernel");
-  take(library, a.enqueueNdRangeKernel, "clEnqueueNDRangeKernel");
-  take(library, a.enqueueReadBuffer, "clEnqueueReadBuffer");
-  take(library, a.enqueueWriteBuffer, "clEnqueueWriteBuffer");
-  take(library, a.enqueueCopyBuffer, "clEnqueueCopyBuffer");
-  take(library, a.waitForEvents, "clWaitForEvents");
-  take(library, a.getEventProfilingInfo, "clGetEventProfilingInfo");
-  take(library, a.releaseEvent, "clReleaseEvent");
-  take(library, a.flush, "clFlush");
-  take(library, a.finish, "clFinish");
+  opencl.take(a.getPlatformIds, "clGetPlatformIDs");
+  opencl.take(a.getPlatformInfo, "clGetPlatformInfo");
+  opencl.take(a.getDeviceIds, "clGetDeviceIDs");
+  opencl.take(a.getDeviceInfo, "clGetDeviceInfo");
+  opencl.take(a.createContext, "clCreateContext");
+  opencl.take(a.createCommandQueue, "clCreateCommandQueue");
+  opencl.take(a.createBuffer, "clCreateBuffer");
+  opencl.take(a.createSubBuffer, "clCreateSubBuffer");
+  opencl.take(a.releaseMemObject, "clReleaseMemObject");
+  opencl.take(a.createProgramWithSource, "clCreateProgramWithSource");
+  opencl.take(a.buildProgram, "clBuildProgram");
+  opencl.take(a.getProgramInfo, "clGetProgramInfo");
+  opencl.take(a.getProgramBuildInfo, "clGetProgramBuildInfo");
+  opencl.take(a.releaseProgram, "clReleaseProgram");
+  opencl.take(a.createKernel, "clCreateKernel");
+  opencl.take(a.setKernelArg, "clSetKernelArg");
+  opencl.take(a.releaseKernel, "clReleaseKernel");
+  opencl.take(a.enqueueNdRangeKernel, "clEnqueueNDRangeKernel");
+  opencl.take(a.enqueueReadBuffer, "clEnqueueReadBuffer");
+  opencl.take(a.enqueueWriteBuffer, "clEnqueueWriteBuffer");
+  opencl.take(a.enqueueCopyBuffer, "clEnqueueCopyBuffer");
+  opencl.take(a.waitForEvents, "clWaitForEvents");
+  opencl.take(a.getEventProfilingInfo, "clGetEventProfilingInfo");
+  opencl.take(a.releaseEvent, "clReleaseEvent");
+  opencl.take(a.flush, "clFlush");
+  opencl.take(a.finish, "clFinish");
   return a;
 }
 

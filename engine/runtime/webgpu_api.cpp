@@ -1,6 +1,7 @@
 // Finds and opens wgpu-native, lists its adapters, and keeps the errors it reports.
 #include "engine/runtime/webgpu_api.h"
 
+#include "engine/runtime/loaded_library.h"
 #include "engine/runtime/python_packages.h"
 
 #include <dlfcn.h>
@@ -19,63 +20,57 @@ constexpr const char* kInstall =
     "install the Python package wgpu (pip install wgpu; it carries the library), or put libwgpu_native.so "
     "where the loader finds it, or name it with WEBGPU_LIB=path";
 
-template <typename F>
-void take(void* library, F*& function, const char* name) {
-  function = reinterpret_cast<F*>(dlsym(library, name));
-  if (!function)
-    throw Error(ErrorKind::Device, fmt::format("the WebGPU library lacks {}: it is no wgpu-native {}; {}",
-                                               name, kVersion, kInstall));
-}
-
 Api functionsOf(void* library) {
+  const LibraryFunctions wgpu{library, "the WebGPU library",
+                              fmt::format("it is no wgpu-native {}; {}", kVersion, kInstall)};
   Api a{};
-  take(library, a.getVersion, "wgpuGetVersion");
+  wgpu.take(a.getVersion, "wgpuGetVersion");
   uint32_t version = a.getVersion();
   if (version >> 24 != kVersion)
     throw Error(ErrorKind::Device,
                 fmt::format("wgpu-native here is version {}.{}.{}, whose structures may differ: version {} "
                             "is needed, which the Python package wgpu 0.32 has; {}",
                             version >> 24, version >> 16 & 255, version >> 8 & 255, kVersion, kInstall));
-  take(library, a.createInstance, "wgpuCreateInstance");
-  take(library, a.enumerateAdapters, "wgpuInstanceEnumerateAdapters");
-  take(library, a.adapterGetInfo, "wgpuAdapterGetInfo");
-  take(library, a.adapterGetLimits, "wgpuAdapterGetLimits");
-  take(library, a.adapterHasFeature, "wgpuAdapterHasFeature");
-  take(library, a.adapterRequestDevice, "wgpuAdapterRequestDevice");
-  take(library, a.deviceGetQueue, "wgpuDeviceGetQueue");
-  take(library, a.devicePoll, "wgpuDevicePoll");
-  take(library, a.createBuffer, "wgpuDeviceCreateBuffer");
-  take(library, a.createShader, "wgpuDeviceCreateShaderModuleTrusted");
-  take(library, a.createLayout, "wgpuDeviceCreateBindGroupLayout");
-  take(library, a.createPipelineLayout, "wgpuDeviceCreatePipelineLayout");
-  take(library, a.createPipeline, "wgpuDeviceCreateComputePipeline");
-  take(library, a.createGroup, "wgpuDeviceCreateBindGroup");
-  take(library, a.createQuerySet, "wgpuDeviceCreateQuerySet");
-  take(library, a.createEncoder, "wgpuDeviceCreateCommandEncoder");
-  take(library, a.beginPass, "wgpuCommandEncoderBeginComputePass");
-  take(library, a.passSetPipeline, "wgpuComputePassEncoderSetPipeline");
-  take(library, a.passSetGroup, "wgpuComputePassEncoderSetBindGroup");
-  take(library, a.passSetImmediates, "wgpuComputePassEncoderSetImmediates");
-  take(library, a.passDispatch, "wgpuComputePassEncoderDispatchWorkgroups");
-  take(library, a.passEnd, "wgpuComputePassEncoderEnd");
-  take(library, a.copyBuffer, "wgpuCommandEncoderCopyBufferToBuffer");
-  take(library, a.resolveQueries, "wgpuCommandEncoderResolveQuerySet");
-  take(library, a.encoderFinish, "wgpuCommandEncoderFinish");
-  take(library, a.queueSubmit, "wgpuQueueSubmit");
-  take(library, a.queueWriteBuffer, "wgpuQueueWriteBuffer");
-  take(library, a.queueTick, "wgpuQueueGetTimestampPeriod");
-  take(library, a.bufferMap, "wgpuBufferMapAsync");
-  take(library, a.bufferMapped, "wgpuBufferGetConstMappedRange");
-  take(library, a.bufferUnmap, "wgpuBufferUnmap");
-  take(library, a.releaseBuffer, "wgpuBufferRelease");
-  take(library, a.releaseShader, "wgpuShaderModuleRelease");
-  take(library, a.releaseLayout, "wgpuBindGroupLayoutRelease");
-  take(library, a.releasePipelineLayout, "wgpuPipelineLayoutRelease");
-  take(library, a.releasePipeline, "wgpuComputePipelineRelease");
-  take(library, a.releaseGroup, "wgpuBindGroupRelease");
-  take(library, a.releaseEncoder, "wgpuCommandEncoderRelease");
-  take(library, a.releasePass, "wgpuComputePassEncoderRelease");
-  take(library, a.releaseCommands, "wgpuCommandBufferRelease");
+  wgpu.take(a.createInstance, "wgpuCreateInstance");
+  wgpu.take(a.enumerateAdapters, "wgpuInstanceEnumerateAdapters");
+  wgpu.take(a.adapterGetInfo, "wgpuAdapterGetInfo");
+  wgpu.take(a.adapterGetLimits, "wgpuAdapterGetLimits");
+  wgpu.take(a.adapterHasFeature, "wgpuAdapterHasFeature");
+  wgpu.take(a.adapterRequestDevice, "wgpuAdapterRequestDevice");
+  wgpu.take(a.deviceGetQueue, "wgpuDeviceGetQueue");
+  wgpu.take(a.devicePoll, "wgpuDevicePoll");
+  wgpu.take(a.createBuffer, "wgpuDeviceCreateBuffer");
+  wgpu.take(a.createShader, "wgpuDeviceCreateShaderModuleTrusted");
+  wgpu.take(a.createLayout, "wgpuDeviceCreateBindGroupLayout");
+  wgpu.take(a.createPipelineLayout, "wgpuDeviceCreatePipelineLayout");
+  wgpu.take(a.createPipeline, "wgpuDeviceCreateComputePipeline");
+  wgpu.take(a.createGroup, "wgpuDeviceCreateBindGroup");
+  wgpu.take(a.createQuerySet, "wgpuDeviceCreateQuerySet");
+  wgpu.take(a.createEncoder, "wgpuDeviceCreateCommandEncoder");
+  wgpu.take(a.beginPass, "wgpuCommandEncoderBeginComputePass");
+  wgpu.take(a.passSetPipeline, "wgpuComputePassEncoderSetPipeline");
+  wgpu.take(a.passSetGroup, "wgpuComputePassEncoderSetBindGroup");
+  wgpu.take(a.passSetImmediates, "wgpuComputePassEncoderSetImmediates");
+  wgpu.take(a.passDispatch, "wgpuComputePassEncoderDispatchWorkgroups");
+  wgpu.take(a.passEnd, "wgpuComputePassEncoderEnd");
+  wgpu.take(a.copyBuffer, "wgpuCommandEncoderCopyBufferToBuffer");
+  wgpu.take(a.resolveQueries, "wgpuCommandEncoderResolveQuerySet");
+  wgpu.take(a.encoderFinish, "wgpuCommandEncoderFinish");
+  wgpu.take(a.queueSubmit, "wgpuQueueSubmit");
+  wgpu.take(a.queueWriteBuffer, "wgpuQueueWriteBuffer");
+  wgpu.take(a.queueTick, "wgpuQueueGetTimestampPeriod");
+  wgpu.take(a.bufferMap, "wgpuBufferMapAsync");
+  wgpu.take(a.bufferMapped, "wgpuBufferGetConstMappedRange");
+  wgpu.take(a.bufferUnmap, "wgpuBufferUnmap");
+  wgpu.take(a.releaseBuffer, "wgpuBufferRelease");
+  wgpu.take(a.releaseShader, "wgpuShaderModuleRelease");
+  wgpu.take(a.releaseLayout, "wgpuBindGroupLayoutRelease");
+  wgpu.take(a.releasePipelineLayout, "wgpuPipelineLayoutRelease");
+  wgpu.take(a.releasePipeline, "wgpuComputePipelineRelease");
+  wgpu.take(a.releaseGroup, "wgpuBindGroupRelease");
+  wgpu.take(a.releaseEncoder, "wgpuCommandEncoderRelease");
+  wgpu.take(a.releasePass, "wgpuComputePassEncoderRelease");
+  wgpu.take(a.releaseCommands, "wgpuCommandBufferRelease");
   return a;
 }
 
