@@ -154,8 +154,9 @@ constexpr TensorProgram kPrograms[] = {
     {"bits",
      [] {
        Tensor x = some({20}, dtypes::int32), y = some({20}, dtypes::int32, 2);
-       return Made{x.bitAnd(y),          x.bitOr(y),           x.bitXor(y),   x.bitNot(),
-                   x.square().lshift(3), x.square().rshift(2), (x * 8).mul(4)};
+       Tensor u = x.square().cast(dtypes::uint32);
+       return Made{x.bitAnd(y), x.bitOr(y),  x.bitXor(y),   x.bitNot(),
+                   u.lshift(3), u.rshift(2), (x * 8).mul(4)};
      }},
     {"truth",
      [] {

@@ -60,9 +60,9 @@ private:
 
 struct ProgramResults {
   std::map<const RuleDef*, int> right;
-  std::vector<std::string> wrong; ///< "conv for CUDA: element 3 is 2.5 instead of 2"
+  /// "conv for CUDA: element 3 is 2.5 instead of 2", or the error that ended a program.
+  std::vector<std::string> wrong;
   int runs = 0;
-  std::vector<std::string> skipped; ///< the programs that could not run, with reasons
 };
 ProgramResults runPrograms(Rewrites& keep);
 

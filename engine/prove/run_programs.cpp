@@ -140,7 +140,7 @@ struct Runner {
     try {
       body();
     } catch (const Error& e) {
-      results.skipped.push_back(fmt::format("{}: {}", name, e.what()));
+      results.wrong.push_back(fmt::format("{}: {}", name, e.what()));
     }
   }
   void gradient(const GradientProgram& program);
