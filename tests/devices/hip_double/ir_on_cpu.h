@@ -70,10 +70,10 @@ private:
   }
   static void wait() { self().barrier->arrive_and_wait(); }
   static MatrixOperands* operands() { return &(*self().operands)[self().number]; }
-  /// Every thread has stored its operands; each computes the results that it holds.
-  template <void (*multiply)(const MatrixOperands* wavefront, uint32_t lane, float* results)>
+  /// `threads`: of a wavefront. Every thread has stored its operands; each computes the results that it holds.
+  template <void (*multiply)(const MatrixOperands* wavefront, uint32_t lane, float* results),
+            uint32_t threads>
   static void matrixCore() {
-    constexpr uint32_t threads = multiply == multiplyMfmaHalf || multiply == multiplyMfmaBfloat ? 64 : 32;
     wait();
     float results[8];
     const uint32_t first = self().number / threads * threads;
@@ -118,10 +118,11 @@ private:
     call("nvvm.read.ptx.sreg.tid.z", address(&thread<2>));
     call("amdgcn.s.barrier", address(&wait));
     call("nvvm.barrier0", address(&wait));
-    text = matrixCall(text, "mfma.f32.16x16x16f16", address(&matrixCore<multiplyMfmaHalf>));
-    text = matrixCall(text, "mfma.f32.16x16x16bf16.1k", address(&matrixCore<multiplyMfmaBfloat>));
-    text = matrixCall(text, "wmma.f32.16x16x16.f16.v8f32.v16f16", address(&matrixCore<multiplyWmmaHalf>));
-    return matrixCall(text, "wmma.f32.16x16x16.bf16.v8f32.v16i16", address(&matrixCore<multiplyWmmaBfloat>));
+    text = matrixCall(text, "mfma.f32.16x16x16f16", address(&matrixCore<multiplyMfmaHalf, 64>));
+    text = matrixCall(text, "mfma.f32.16x16x16bf16.1k", address(&matrixCore<multiplyMfmaBfloat, 64>));
+    text = matrixCall(text, "wmma.f32.16x16x16.f16.v8f32.v16f16", address(&matrixCore<multiplyWmmaHalf, 32>));
+    return matrixCall(text, "wmma.f32.16x16x16.bf16.v8f32.v16i16",
+                      address(&matrixCore<multiplyWmmaBfloat, 32>));
   }
 
   /// Vectors go to a function through memory: there is no convention for halves.
