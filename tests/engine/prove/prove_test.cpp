@@ -3,6 +3,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/prove/instances.h"
+#include "engine/prove/programs.h"
 #include "engine/prove/prove.h"
 #include "engine/prove/solver.h"
 #include "engine/prove/termination.h"
@@ -173,4 +174,12 @@ TEST_CASE("a set of rules ends where measures remove all of them") {
   grows.add(i, i + 0);
   CHECK(terminationOrder({&shrinks}).at(0) < kMeasures);
   CHECK(terminationOrder({&shrinks, &grows}) == std::vector<size_t>{kMeasures, kMeasures});
+}
+
+TEST_CASE("every program that checks rules ends, on every target, with the results of its first graph") {
+  Rewrites rewrites(1);
+  const ProgramResults results = runPrograms(rewrites);
+  for (const std::string& wrong : results.wrong) FAIL_CHECK(wrong);
+  CHECK(results.runs > 300);
+  CHECK(results.right.size() > 180); // rules
 }
