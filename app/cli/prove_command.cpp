@@ -32,10 +32,7 @@ int proveCommand(const ProveArguments& o) {
   options.rule = o.rule;
   options.table = o.table;
   if (o.milliseconds) options.milliseconds = static_cast<unsigned>(o.milliseconds);
-  if (!o.full && !o.markdown) {
-    options.programs = false;
-    options.graphs = 8;
-  }
+  if (!o.full && !o.markdown) options.graphs = 8;
   bool tells = !o.json && !o.markdown && isatty(STDERR_FILENO);
   size_t done = 0;
   if (tells)

@@ -204,7 +204,7 @@ void addProve(CLI::App& app, VerbArguments& o) {
       ->check(CLI::Range(1, 3600000));
   verb->add_flag("--json", o.proofs.json, "JSON instead of text");
   verb->add_flag("--markdown", o.proofs.markdown, "docs/design/rules.md");
-  verb->add_flag("--full", o.proofs.full, "more graphs, and programs: minutes instead of half of one");
+  verb->add_flag("--full", o.proofs.full, "more graphs: minutes instead of one");
   verb->footer("Exit code 1 if a rule is refuted or has no status.\n"
                "Example: uopscope prove fold-divmod");
   verb->callback([&o] { o.code = proveCommand(o.proofs); });

@@ -1,4 +1,5 @@
-"""The cost of recording: the same sample with tiers off, stats and full, alternating; medians, and ratios to off.
+"""The cost of recording: the same sample with tiers off, stats and full; medians, and ratios to off. Each round takes the tiers in
+another order, since a run finds the memory and the files that the one before it left in the caches of the system.
 
     /usr/bin/python3 tests/bench/recording.py build/bin/uopscope [samples/resnet50.py] [ROUNDS]
 
@@ -6,7 +7,7 @@
 (compile_time.py: NULL device, one thread). "whole run" is the sample itself: wall and processor time of the process with
 writing, once with an empty cache of kernels and once with a full one; the cache lies in a folder of its own.
 """
-import json, os, resource, statistics, subprocess, sys, tempfile, time
+import json, os, random, resource, statistics, subprocess, sys, tempfile, time
 
 program, sample = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "samples/resnet50.py"
 rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
@@ -27,7 +28,7 @@ def run(script, tier, env, *arguments):
 def table(name, measure):
   found = {tier: [] for tier in tiers}
   for _ in range(rounds):
-    for tier in tiers: found[tier].append(measure(tier))
+    for tier in random.sample(tiers, len(tiers)): found[tier].append(measure(tier))
   medians = {tier: [statistics.median(v) for v in zip(*found[tier])] for tier in tiers}
   for tier in tiers:
     print(f"{name:<28} {tier:<6}" + "".join(f" {x * 1e3:9.1f} ms ({x / base:.2f})" for x, base in zip(medians[tier], medians["off"])), flush=True)
