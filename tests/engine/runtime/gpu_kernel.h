@@ -4,7 +4,10 @@
 #pragma once
 #include "engine/base/error.h"
 #include "engine/runtime/buffer.h"
+#include "engine/runtime/device.h"
 #include "tests/engine/render/linear_program.h"
+
+#include <doctest/doctest.h>
 
 #include <memory>
 #include <numeric>
@@ -52,6 +55,31 @@ std::string messageOf(F f) {
     return e.what();
   }
   return {};
+}
+
+/// Launches on whole buffers, on parts at an alignment of the device and on parts at any element; the rest of a buffer stays.
+inline void checkLaunchesOnParts(const char* name) {
+  Device& device = Device::get(name);
+  LoweredKernel k = addNumber(8);
+  auto program = device.compile(k, device.renderer().render(k));
+  auto from = filled(name, 1024), to = filled(name, 1024);
+  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
+  for (int64_t offset : {0, 256, 3, 1016}) {
+    CAPTURE(offset);
+    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4),
+         out = Buffer::view(to, dtypes::float32, 8, offset * 4);
+    void* memory[] = {out->memory(), in->memory()};
+    CHECK(program->launch(memory, vars, groups, threads, true) > 0);
+    std::vector<float> all = read(*to);
+    for (int64_t i = 0; i < 8; ++i)
+      CHECK(all[static_cast<size_t>(offset + i)] == static_cast<float>(offset + i + 5));
+    CHECK(all[500] == 500);
+    CHECK(read(*out)[7] == static_cast<float>(offset + 12));
+  }
+  // A read of memory waits for launches that nobody has waited for.
+  void* memory[] = {to->memory(), to->memory()};
+  for (int i = 0; i < 100; ++i) CHECK(program->launch(memory, vars, groups, threads, false) == 0);
+  CHECK(read(*to)[0] == 505);
 }
 
 } // namespace uopscope::testing

@@ -10,27 +10,7 @@ using namespace uopscope::testing;
 
 TEST_CASE("OpenCL: launches on whole buffers, on aligned parts and on parts at any element") {
   if (!openClHere()) return;
-  Device& cl = Device::get("CL");
-  LoweredKernel k = addNumber(8);
-  auto program = cl.compile(k, cl.renderer().render(k));
-  auto from = filled("CL", 1024), to = filled("CL", 1024);
-  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
-  for (int64_t offset : {0, 256, 3, 1016}) {
-    CAPTURE(offset);
-    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4),
-         out = Buffer::view(to, dtypes::float32, 8, offset * 4);
-    void* memory[] = {out->memory(), in->memory()};
-    CHECK(program->launch(memory, vars, groups, threads, true) > 0);
-    std::vector<float> all = read(*to);
-    for (int64_t i = 0; i < 8; ++i)
-      CHECK(all[static_cast<size_t>(offset + i)] == static_cast<float>(offset + i + 5));
-    CHECK(all[500] == 500);
-    CHECK(read(*out)[7] == static_cast<float>(offset + 12));
-  }
-  // A read of memory waits for launches that nobody has waited for.
-  void* memory[] = {to->memory(), to->memory()};
-  for (int i = 0; i < 100; ++i) CHECK(program->launch(memory, vars, groups, threads, false) == 0);
-  CHECK(read(*to)[0] == 505);
+  checkLaunchesOnParts("CL");
 }
 
 TEST_CASE("OpenCL: a second device has its own memory and runs what the first compiled") {

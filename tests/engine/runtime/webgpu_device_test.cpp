@@ -29,27 +29,7 @@ LoweredKernel nextByte(int64_t size) {
 
 TEST_CASE("WebGPU: launches on whole buffers, on aligned parts and on parts at any element") {
   if (!webGpuHere()) return;
-  Device& gpu = Device::get("WEBGPU");
-  LoweredKernel k = addNumber(8);
-  auto program = gpu.compile(k, gpu.renderer().render(k));
-  auto from = filled("WEBGPU", 1024), to = filled("WEBGPU", 1024);
-  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
-  for (int64_t offset : {0, 256, 3, 1016}) {
-    CAPTURE(offset);
-    auto in = Buffer::view(from, dtypes::float32, 8, offset * 4),
-         out = Buffer::view(to, dtypes::float32, 8, offset * 4);
-    void* memory[] = {out->memory(), in->memory()};
-    CHECK(program->launch(memory, vars, groups, threads, true) > 0);
-    std::vector<float> all = read(*to);
-    for (int64_t i = 0; i < 8; ++i)
-      CHECK(all[static_cast<size_t>(offset + i)] == static_cast<float>(offset + i + 5));
-    CHECK(all[500] == 500);
-    CHECK(read(*out)[7] == static_cast<float>(offset + 12));
-  }
-  // A read of memory waits for launches that nobody has waited for.
-  void* memory[] = {to->memory(), to->memory()};
-  for (int i = 0; i < 100; ++i) CHECK(program->launch(memory, vars, groups, threads, false) == 0);
-  CHECK(read(*to)[0] == 505);
+  checkLaunchesOnParts("WEBGPU");
 }
 
 TEST_CASE("WebGPU: threads that write bytes of one word keep the others; copies may begin at any byte") {

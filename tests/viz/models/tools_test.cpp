@@ -1,8 +1,7 @@
 // The tools of a session on real traces: conditions, bookmarks, hiding and grouping, keys, searching by
 // fields.
-#include "tests/viz/support.h"
+#include "tests/viz/models/desk.h"
 #include "viz/models/graph/node_query.h"
-#include "viz/models/session/tools.h"
 
 #include <doctest/doctest.h>
 
@@ -12,27 +11,6 @@ using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-struct Desk {
-  QGuiApplication& app = application();
-  Session session;
-  Tools tools{session};
-  explicit Desk(const QString& file) {
-    session.setStepAlone(false);
-    session.open(file);
-    settle();
-    if (session.state() == "ready") goToFullest(session);
-    settle();
-  }
-  void settle() {
-    REQUIRE(waitFor([&] { return session.settled(); }));
-  }
-  void trigger(const char* action) {
-    session.trigger(QLatin1String(action));
-    settle();
-  }
-  const Picture& picture() { return *session.graph()->picture(); }
-};
 
 PictureNode node(const char* op, const char* detail, const char* dtype) {
   PictureNode n;

@@ -1,6 +1,5 @@
 // Tools that explain real traces: why a rule did not fire, checks, comparisons, times, SQL.
-#include "tests/viz/support.h"
-#include "viz/models/session/tools.h"
+#include "tests/viz/models/desk.h"
 
 #include <doctest/doctest.h>
 
@@ -8,41 +7,6 @@
 
 using namespace uopscope;
 using namespace uopscope::test;
-
-namespace {
-
-struct Desk {
-  QGuiApplication& app = application();
-  Session session;
-  Tools tools{session};
-  explicit Desk(const QString& file) {
-    session.setStepAlone(false);
-    session.open(file);
-    settle();
-    if (session.state() == "ready") goToFullest(session);
-    settle();
-  }
-  void settle() {
-    REQUIRE(waitFor([&] { return session.settled(); }));
-  }
-  void trigger(const char* action) {
-    session.trigger(QLatin1String(action));
-    settle();
-  }
-  // A pass of this name in the fullest kernel.
-  void goToPass(const std::string& name) {
-    for (const ScopeInfo& s : session.trace()->scopes())
-      for (const PassInfo& p : session.trace()->passes(s.id))
-        if (p.name == name && p.steps > 2) {
-          session.goToPass(s.id, p.id);
-          settle();
-          return;
-        }
-    FAIL("no such pass");
-  }
-};
-
-} // namespace
 
 TEST_CASE("why: the nearest misses are ranked, a chosen rule is explained and drawn over the graph") {
   Desk d(compiledTrace());
