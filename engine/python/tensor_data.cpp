@@ -3,6 +3,7 @@
 
 #include "engine/runtime/device.h"
 #include "engine/runtime/mapped_file.h"
+#include "engine/tensor/tensor_memory.h"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -187,7 +188,7 @@ static Tensor widened(const Tensor& t) {
 py::object tensorToNumpy(const Tensor& t) {
   const char* name = numpyName(t.dtype());
   if (!name) return tensorToNumpy(widened(t));
-  OperationScope op("numpy");
+  ReadingScope op("numpy");
   Ints shape = t.intShape();
   // Strides are given, since pybind11 before 2.12 reads the size of an element where NumPy 1 keeps it, and NumPy 2 does not.
   py::array out(py::dtype(name), shape, py::detail::c_strides(shape, t.dtype().itemsize()));

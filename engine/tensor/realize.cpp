@@ -187,7 +187,10 @@ Collecting& collecting() {
   return EngineSession::current().part<Collecting>();
 }
 
+} // namespace
+
 void collectIfGrown() {
+  if (OperationScope::current()) return;
   const Collecting& last = collecting();
   constexpr size_t kNodes = 4096;               // a pool is collected after at least so many new nodes
   constexpr int64_t kMemory = int64_t{4} << 20; // bytes of buffers whose nodes may be dead
@@ -197,8 +200,6 @@ void collectIfGrown() {
                pool.liveNodes() < last.nodesAfter + 16 * kNodes;
   if (last.heldNodes == 0 && (many || large || last.atEachRealize)) collectTensorPool();
 }
-
-} // namespace
 
 NodesHeld::NodesHeld() {
   ++collecting().heldNodes;
@@ -278,7 +279,7 @@ void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) 
       applyBecomes(s.becomes); // after the run, so that a tensor whose kernel failed stays unchanged
     }
   }
-  if (!OperationScope::current()) collectIfGrown();
+  collectIfGrown();
 }
 
 Tensor Tensor::realize() const {
@@ -299,7 +300,7 @@ std::shared_ptr<Buffer> Tensor::buffer() const {
 }
 
 std::vector<std::byte> Tensor::bytes() const {
-  OperationScope op("data");
+  ReadingScope op("data");
   std::vector<std::byte> out(static_cast<size_t>(intNumel()) * static_cast<size_t>(dtype().itemsize()));
   if (!out.empty()) buffer()->copyOut(out.data());
   return out;
@@ -335,7 +336,7 @@ ConstValue loadElement(const std::byte* at, DType d) {
 } // namespace
 
 ConstValue Tensor::item() const {
-  OperationScope op("item");
+  ReadingScope op("item");
   if (intNumel() != 1)
     fail(ErrorKind::Shape, fmt::format("must have one element for item, got shape {}", shapeStr(shape())));
   return loadElement(bytes().data(), dtype());
