@@ -70,6 +70,11 @@ UOp storeValue(Match& m) {
           kPriceUnit,
           {{"computed again", info.choice->again}}};
     });
+  else if (info.ownKernel)
+    because([&] {
+      const OwnKernel& own = *info.ownKernel;
+      return Decision{own.reason, own.stored, kPriceUnit, {{"in its reader's loops", own.inReader}}};
+    });
   info.buffer = buffer;
   UOp done = buffer.after(std::vector<UOp>{address.store(value).end(loops)}).withTag(b.tag());
   ctx.layout[done] = layout;

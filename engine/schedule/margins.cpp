@@ -20,16 +20,18 @@ double RangeAssignment::runsOf(const std::vector<Use>& uses) {
 
 /// Whether a sum over memory runs longer for the margins of PADs than it takes to store its value and read it again. Narrow
 /// margins, as around the windows of a convolution, are never worth a kernel: what is read there lies in the cache.
-bool RangeAssignment::isDearInMargins(UOp u, const std::vector<Use>& uses, double demand) {
+std::optional<OwnKernel> RangeAssignment::dearInMargins(UOp u, const std::vector<Use>& uses, double demand) {
   constexpr double kWide = 1.5; // iterations for each that is needed
-  if (!u.is(Op::REDUCE_AXIS) || uses.empty() || !u.below().has(Op::BUFFER)) return false;
+  if (!u.is(Op::REDUCE_AXIS) || uses.empty() || !u.below().has(Op::BUFFER)) return {};
   const double runs = runsOf(uses);
-  if (runs < kWide * demand) return false;
+  if (runs < kWide * demand) return {};
   double steps = 1;
   for (int64_t axis : u.arg().as<ReduceArg>().axes)
     steps *= static_cast<double>(u.src(0).shape()[static_cast<size_t>(axis)].vmax());
   const double inMargins = (runs - demand) * steps * kStepOfSum;
-  return inMargins > elementCount(u.shape()) * kStore + demand * kLoad + kKernel;
+  const double stored = elementCount(u.shape()) * kStore + demand * kLoad + kKernel;
+  if (inMargins <= stored) return {};
+  return OwnKernel{"it is stored: its reader would run it for margins that nobody needs", stored, inMargins};
 }
 
 } // namespace uopscope::sched

@@ -22,6 +22,12 @@ struct StoreChoice {
   double again = 0, stored = 0; ///< prices, in quarters of a vector operation
 };
 
+/// Why a value has a kernel of its own that the loops of its reader could compute as well.
+struct OwnKernel {
+  const char* reason = "";
+  double stored = 0, inReader = 0; ///< prices of what differs, in quarters of a vector operation
+};
+
 struct StoredValue {
   UOp node; ///< the value in the graph that ranges were assigned to
   std::string device;
@@ -38,6 +44,7 @@ struct StoredValue {
   UOp buffer;              ///< set once it is stored
   std::optional<StoreChoice> choice =
       {}; ///< none where there is no choice; known while rewrites are observed
+  std::optional<OwnKernel> ownKernel = {};
 };
 
 /// State that the passes share.

@@ -21,17 +21,18 @@ constexpr OpSet kLeaves{Op::BUFFER,     Op::BUFFER_VIEW,   Op::CONST,  Op::VCONS
                         Op::DEFINE_VAR, Op::BIND,          Op::DEVICE, Op::UNIQUE,
                         Op::LUNIQUE,    Op::CUSTOM_KERNEL, Op::AFTER,  Op::NOOP};
 
+bool isPlain(UOp index) {
+  return index.is(Op::RANGE) || index.isConst();
+}
+
+} // namespace
+
 Indices loopsOf(const Indices& indices) {
   Indices loops;
   for (UOp i : indices)
     if (!i.isConst()) loops.push_back(i);
   return loops;
 }
-bool isPlain(UOp index) {
-  return index.is(Op::RANGE) || index.isConst();
-}
-
-} // namespace
 
 Indices simplified(Indices indices, std::string_view pass) {
   if (std::all_of(indices.begin(), indices.end(), isPlain)) return indices;
@@ -150,7 +151,9 @@ void RangeAssignment::assign(UOp u) {
 
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
-  bool isCandidate = wanted || !common || demand > elementCount(shape) || isDearInMargins(u, uses, demand);
+  const bool isAsked = wanted || !common || demand > elementCount(shape);
+  const std::optional<OwnKernel> ownKernel = isAsked ? std::nullopt : ownKernelFor(u, uses, demand);
+  const bool isCandidate = isAsked || ownKernel;
   const Indices* inside = isCandidate && !wanted ? insideKernel(u, uses, common != nullptr) : nullptr;
   if (inside) {
     r.kernel = uses[0].kernel;
@@ -159,6 +162,7 @@ void RangeAssignment::assign(UOp u) {
   } else if (isCandidate) {
     int number = store(u, !wanted);
     StoredValue& value = state_.stored[static_cast<size_t>(number)];
+    value.ownKernel = ownKernel;
     r.kernel = number;
     int group = groups_->groupOf(u);
     if (auto known = groupRanges_.find(group); group >= 0 && known != groupRanges_.end()) {
@@ -227,49 +231,6 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
       return &use;
   }
   return nullptr;
-}
-
-/// The loops of the kernel that all readers agree on stay where they are its outer ones; every other axis gets a loop of
-/// its own, ahead of the loops that read it.
-std::optional<RangeAssignment::Inside> RangeAssignment::placeInside(UOp u, const std::vector<Use>& uses) {
-  constexpr double kMost = 1 << 14; // elements: they lie on the stack
-  if (uses.empty() || !u.in(group::kElementwise | OpSet{Op::REDUCE_AXIS})) return {};
-  for (const Use& use : uses)
-    if (use.kernel != uses[0].kernel) return {};
-  UOp host = state_.stored[static_cast<size_t>(uses[0].kernel)].node;
-  if (host.device() != u.device()) return {};
-  Indices loops = loopsOf(*ranges_.find(host.slot())->out);
-  Inside place;
-  place.index.resize(u.shape().size());
-  size_t kept = 0; // of the kernel's loops
-  for (size_t k = 0; k < place.index.size(); ++k) {
-    UOp index = (*uses[0].at)[k];
-    bool agreed =
-        std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return (*use.at)[k] == index; });
-    bool isOuter = kept < loops.size() && index == loops[kept];
-    if (agreed && (isOuter || index.isConst())) {
-      if (isOuter) place.steps *= static_cast<double>(loops[kept++].vmax() + 1);
-      place.index[k] = index;
-      continue;
-    }
-    if (!u.shape()[k].isInt()) return {};
-    place.elements *= static_cast<double>(u.shape()[k].i());
-    place.axes.push_back(k);
-  }
-  if (!kept || place.elements > kMost) return {};
-  return place;
-}
-
-/// The loops of a value that its readers' kernel stores for itself; null where it has memory of its own.
-const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses, bool agreed) {
-  const int64_t level = vars::pcontig;
-  if (level < 0 || (level == 1 && agreed)) return nullptr;
-  std::optional<Inside> place = placeInside(u, uses);
-  if (!place || (level == 0 && !staysInRow(u, uses, *place))) return nullptr;
-  for (size_t k : place->axes)
-    place->index[k] = UOp::range(u.shape()[k].uop(), {state_.nextRange++}, AxisType::Loop);
-  if (!place->axes.empty()) inner_[u] = place->axes;
-  return intern(std::move(place->index));
 }
 
 void RangeAssignment::run(UOp sink) {

@@ -89,7 +89,14 @@ private:
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
   static double runsOf(const std::vector<Use>& uses);
-  static bool isDearInMargins(UOp u, const std::vector<Use>& uses, double demand);
+  static std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
+    std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
+    return found ? found : productInReduction(u, uses);
+  }
+  static std::optional<OwnKernel> dearInMargins(UOp u, const std::vector<Use>& uses, double demand);
+  static std::optional<OwnKernel> productInReduction(UOp u, const std::vector<Use>& uses);
+  /// Whether a loop of a reduction reads it.
+  static bool isInReduction(const Use& use);
   /// Where a value lies that its readers' kernel stores for itself.
   struct Inside {
     Indices index;                  ///< null for the axes that it is stored along
@@ -123,6 +130,8 @@ private:
   std::map<int, Ranges> groupRanges_;
 };
 
+/// The indices that vary, in order.
+Indices loopsOf(const Indices& indices);
 /// The simplified index expressions; the rewrite is recorded as a nested pass of that name.
 Indices simplified(Indices indices, std::string_view pass);
 

@@ -8,7 +8,9 @@
 //   - a reduction of each row of a large tensor, where the rows are the outer loops of the kernel
 //   - a value along the row that such a kernel reads several times, each time once
 // No product may come inside: its tiles need the loops of a kernel of its own. What lies below a value is looked at before
-// (needsLargerSum), and checked once all ranges are assigned (refuseRows).
+// (needsLargerSum), and checked once all ranges are assigned (refuseRows). The loops of such values, and of those that
+// PCONTIG asks for, are found here as well (insideKernel).
+#include "engine/base/context_var.h"
 #include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
 
@@ -114,6 +116,49 @@ bool RangeAssignment::refuseRows(UOpMap<bool>& refused) {
     any = true;
   }
   return any;
+}
+
+/// The loops of the kernel that all readers agree on stay where they are its outer ones; every other axis gets a loop of
+/// its own, ahead of the loops that read it.
+std::optional<RangeAssignment::Inside> RangeAssignment::placeInside(UOp u, const std::vector<Use>& uses) {
+  constexpr double kMost = 1 << 14; // elements: they lie on the stack
+  if (uses.empty() || !u.in(group::kElementwise | OpSet{Op::REDUCE_AXIS})) return {};
+  for (const Use& use : uses)
+    if (use.kernel != uses[0].kernel) return {};
+  UOp host = state_.stored[static_cast<size_t>(uses[0].kernel)].node;
+  if (host.device() != u.device()) return {};
+  Indices loops = loopsOf(*ranges_.find(host.slot())->out);
+  Inside place;
+  place.index.resize(u.shape().size());
+  size_t kept = 0; // of the kernel's loops
+  for (size_t k = 0; k < place.index.size(); ++k) {
+    UOp index = (*uses[0].at)[k];
+    bool agreed =
+        std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return (*use.at)[k] == index; });
+    bool isOuter = kept < loops.size() && index == loops[kept];
+    if (agreed && (isOuter || index.isConst())) {
+      if (isOuter) place.steps *= static_cast<double>(loops[kept++].vmax() + 1);
+      place.index[k] = index;
+      continue;
+    }
+    if (!u.shape()[k].isInt()) return {};
+    place.elements *= static_cast<double>(u.shape()[k].i());
+    place.axes.push_back(k);
+  }
+  if (!kept || place.elements > kMost) return {};
+  return place;
+}
+
+/// The loops of a value that its readers' kernel stores for itself; null where it has memory of its own.
+const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses, bool agreed) {
+  const int64_t level = vars::pcontig;
+  if (level < 0 || (level == 1 && agreed)) return nullptr;
+  std::optional<Inside> place = placeInside(u, uses);
+  if (!place || (level == 0 && !staysInRow(u, uses, *place))) return nullptr;
+  for (size_t k : place->axes)
+    place->index[k] = UOp::range(u.shape()[k].uop(), {state_.nextRange++}, AxisType::Loop);
+  if (!place->axes.empty()) inner_[u] = place->axes;
+  return intern(std::move(place->index));
 }
 
 } // namespace uopscope::sched
