@@ -189,7 +189,8 @@ class _Device:
 Device = _Device()
 
 def is_dtype_supported(dtype, device=None):
-  """Whether tensors of the type can be computed. Small types are converted where the hardware lacks them, 64-bit types are not."""
+  """Whether tensors of the type can be computed; None, no type asked for, can. Small types are converted where the hardware lacks them, 64-bit types are not."""
+  if dtype is None: return True
   name = Device.canonicalize(device)
   if dtype in (dtypes.index, dtypes.void) or _uopscope.device_open(name) is None: return False
   return dtype.itemsize < 8 or _uopscope.supports_dtype(name, dtype)

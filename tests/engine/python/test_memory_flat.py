@@ -22,4 +22,13 @@ def test_training_stays_flat():
   assert loss.item() < first, "it does not learn"
   assert resident_mb() < early + 4, f"{early:.1f} MB after 200 steps, {resident_mb():.1f} after 1200"
 
+def test_reading_keeps_nothing():
+  a, w = Tensor.rand(256, 1024).realize(), Tensor.rand(1024, 1024).realize()
+  def wide(): return (a @ w).relu().contiguous().sum(1)  # with a megabyte on the way
+  for name, read in [("numpy", lambda: wide().numpy()), ("tolist", lambda: wide().tolist()), ("data", lambda: bytes(wide().data())), ("item", lambda: wide().sum().item())]:
+    for _ in range(6): read()
+    early = resident_mb()
+    for _ in range(40): read()
+    assert resident_mb() < early + 12, f"{name}: {early:.1f} MB after 6 times, {resident_mb():.1f} after 46"
+
 if __name__ == "__main__": run(globals())

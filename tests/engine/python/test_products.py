@@ -17,6 +17,16 @@ def test_matmul():
   for f in ("bij,bjk->bik", "bij,bjk->bk", "bij,bjk", "bij,bjk->"): close(Tensor.einsum(f, Tensor(x), Tensor(y)), np.einsum(f, x, y), rtol=1e-3, atol=1e-4)
   m = floats(4, 4); close(Tensor.einsum("ii->i", Tensor(m)), np.einsum("ii->i", m)), close(Tensor.einsum("ii->", Tensor(m)), np.einsum("ii->", m), rtol=1e-4), close(Tensor.einsum("...ij->...ji", Tensor(x)), x.swapaxes(1, 2))
 
+def test_reductions_of_products():
+  a, b, t = floats(64, 300), floats(300, 80), floats(64, 80)
+  p = a.astype(np.float64) @ b
+  product = lambda: Tensor(a) @ Tensor(b)
+  for mine, theirs in [(product().sum(1), p.sum(1)), (product().sum(0), p.sum(0)), (product().sum(), p.sum()), (product().mean(), p.mean()), (product().max(1), p.max(1)), (product().min(), p.min()),
+                       (product().relu().sum(1), np.maximum(p, 0).sum(1)), ((product() - Tensor(t)).square().mean(), np.square(p - t).mean()), (product() @ Tensor(b.T[:, :3].copy()), p @ b.T[:, :3])]:
+    close(mine, theirs, rtol=1e-4, atol=2e-4)
+  a[3, 5] = np.inf; b[7, 2] = np.nan
+  with np.errstate(invalid="ignore"): close(product().max(1), (a @ b).max(1), rtol=1e-4, atol=2e-4), close(product().sum(0), (a.astype(np.float64) @ b).sum(0), rtol=1e-3, atol=1e-3)
+
 def conv(x, w, stride=1, padding=0, dilation=1, groups=1):
   x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
   n, c, h, wd = x.shape; o, ci, kh, kw = w.shape

@@ -109,3 +109,14 @@ TEST_CASE("the parts of a concatenation are stored where their sums would run fo
   f.check({joined(4)}, 1);
   f.check({joined(1000)}, 3); // 2 * 64 * 1,000 iterations in margins are dearer than two kernels
 }
+
+TEST_CASE("a product that a reduction reads has a kernel of its own where its tiles pay for storing it") {
+  Fixture f;
+  auto product = [&](int64_t terms) { return matmul(f.tensor({32, terms}), f.tensor({terms, 32})); };
+  f.check({sum(product(16), {1})}, 1); // 16 iterations for each stored number are too few
+  f.check({sum(product(512), {1})}, 2);
+  f.check({reduce(product(512), Op::MAX, {0})}, 2);
+  f.check({product(512) + filled(1, {32, 32})}, 1); // no reduction reads it
+  UOp a = f.tensor({32, 512}), b = f.tensor({32, 512});
+  f.check({sum(sum(a * b, {1}), {0})}, 1); // each number is used once: there are no tiles
+}
