@@ -179,6 +179,15 @@ def cases():
     yield case(T, "gelu 16 Mi", big, lambda x: x.gelu(), lambda x: F().gelu(x, approximate="tanh"),
                lambda np, x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), bound=32 * EPS, bytes=8 << 24)
 
+    both = dict(inputs=[normal(1024, 1024)] * 2, terms=1 << 11, flops=2 << 30)
+    over = lambda a, b: (a @ b).sum(1)
+    yield case(M, "product 1024, sums of its rows", ours=over, torch=over, exact=lambda np, a, b: (a @ b).sum(1), numpy=over, **both)
+    over = lambda a, b: (a @ b).mean()
+    yield case(M, "product 1024, its mean", ours=over, torch=over, exact=lambda np, a, b: (a @ b).mean(), numpy=over, **both)
+    yield case(M, "product 1024, largest of its rows", ours=lambda a, b: (a @ b).max(1), torch=lambda a, b: (a @ b).amax(1),
+               exact=lambda np, a, b: (a @ b).max(1), numpy=lambda a, b: (a @ b).max(1), **both)
+    yield case(M, "conv 3x3 64x56x56 b1, means of its pictures", [normal(1, 64, 56, 56), normal(64, 64, 3, 3)], lambda x, w: x.conv2d(w, padding=1).mean((2, 3)),
+               lambda x, w: F().conv2d(x, w, padding=1).mean((2, 3)), lambda np, x, w: conv_exact(np, x, w, 1, 1, 1).mean((2, 3)), terms=576, flops=2 * 64 * 64 * 9 * 56 * 56)
     for dtype in SMALL:
         yield narrowed(dtype, product_case(M, "product 256", *square(256), mm, plain))
         yield narrowed(dtype, product_case(M, "product 1024", *square(1024), mm, plain))
