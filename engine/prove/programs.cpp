@@ -44,6 +44,11 @@ constexpr TensorProgram kPrograms[] = {
     {"product", [] { return Made{some({12, 16}).matmul(some({16, 8}, dtypes::float32, 2)).relu()}; }},
     {"product with a long epilogue",
      [] { return Made{some({64, 32}).matmul(some({32, 64}, dtypes::float32, 2)).tanh()}; }},
+    {"sum whose rows repeat",
+     [] {
+       return Made{
+           some({256, 16}).transpose().reshape({16, 1, 256}).expand({16, 80, 256}).mul(3).sum(Ints{2})};
+     }},
     {"large product", [] { return Made{some({64, 64}).matmul(some({64, 64}, dtypes::float32, 2))}; }},
     {"product of transposed",
      [] { return Made{some({48, 40}).transpose().matmul(some({48, 32}, dtypes::float32, 2))}; }},

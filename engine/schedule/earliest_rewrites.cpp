@@ -8,6 +8,7 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
+#include "engine/schedule/prices.h"
 #include "engine/uop/shape.h"
 
 #include <fmt/format.h>
@@ -100,7 +101,16 @@ UOp emptyReduce(Match& m) {
   return constantLike(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
 }
 
-/// The axes of a node along which EXPAND repeats its base.
+/// Adds the indices at which a value below movements and elementwise operations is read; `left`: of nodes to look at.
+void collectReads(UOp u, std::vector<UOp> at, int& left, std::vector<UOp>& reads) {
+  for (; u.in(group::kMovement); u = u.src(0)) at = movementIndices(u, at);
+  if (--left > 0 && u.in(group::kElementwise))
+    for (UOp s : u.src()) collectReads(s, at, left, reads);
+  else
+    reads.insert(reads.end(), at.begin(), at.end());
+}
+
+/// The axes of a node along which EXPAND repeats its elements.
 std::vector<bool> repeatedAxes(UOp u) {
   const Shape& shape = u.shape();
   std::vector<UOp> indices, loops;
@@ -110,13 +120,47 @@ std::vector<bool> repeatedAxes(UOp u) {
                           : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
   }
   loops = indices;
-  for (; u.in(group::kMovement); u = u.src(0)) indices = movementIndices(u, indices);
+  constexpr int kMostNodes = 16;
+  int left = kMostNodes;
+  std::vector<UOp> reads;
+  collectReads(u, indices, left, reads);
   std::vector<bool> repeated(shape.size(), true);
-  UOp all = UOp::sink(indices);
+  UOp all = UOp::sink(reads);
   for (UOp r : all.ranges())
     for (size_t k = 0; k < loops.size(); ++k)
       if (loops[k] == r) repeated[k] = false;
   return repeated;
+}
+
+/// sum(x) where x repeats its elements along an axis that stays, as in the gradient of `(a @ w).sum()`: it is computed once for
+/// each row that differs, and repeated when it is stored. Results keep memory of their whole shape.
+UOp reduceRepeated(Match& m) {
+  UOp r = m.root(), s = r.src(0);
+  if (!allInt(s.shape())) return m.decline("the shape is symbolic");
+  const auto& axes = r.arg().as<ReduceArg>().axes;
+  const std::vector<bool> repeated = repeatedAxes(s);
+  Shape begin, end;
+  double times = 1;
+  for (size_t k = 0; k < repeated.size(); ++k) {
+    const bool stays = std::find(axes.begin(), axes.end(), static_cast<int64_t>(k)) == axes.end();
+    begin.emplace_back(0);
+    end.push_back(stays && repeated[k] ? Sint(1) : s.shape()[k]);
+    if (stays && repeated[k]) times *= static_cast<double>(s.shape()[k].i());
+  }
+  const double elements = elementCount(r.shape()), iterations = elementCount(s.shape());
+  const double saved = (iterations - iterations / times) * kStepOfSum;
+  if (times <= 1 || saved <= elements * (kStore + kLoad) + kKernel)
+    return m.decline("no axis repeats it, or a kernel more costs as much");
+  UOp once = UOp::make(Op::SHRINK, s.dtype(), {s, shapeToUOp(begin), shapeToUOp(end)});
+  once = UOp::make(Op::REDUCE_AXIS, r.dtype(), {once}, r.arg());
+  UOp all = UOp::make(Op::EXPAND, r.dtype(), {once, shapeToUOp(r.shape())});
+  because([&] {
+    return Decision{fmt::format("its rows repeat {} times", times),
+                    elements * (kStore + kLoad) + kKernel,
+                    kPriceUnit,
+                    {{"each computed", saved}}};
+  });
+  return UOp::make(Op::CONTIGUOUS, r.dtype(), {all});
 }
 
 /// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
@@ -247,6 +291,7 @@ constexpr RuleDef kEarliest[] = {
     RULE("contiguous-of-memory", op(Op::CONTIGUOUS, x).more(), x, guard::when(hasNoOptions, "it has options"),
          guard::when(hasMemory, "the value has no memory of its own"),
          guard::when(updatesMemory, "an update of a value without memory")),
+    RULE("reduce-repeated", any(Op::REDUCE_AXIS), reduceRepeated),
     RULE("split-reduce", any(Op::REDUCE_AXIS), splitReduce),
     RULE("copy-const", any(Op::COPY), copyOfConst),
     RULE("copy-to-same-device", op(Op::COPY, x).more(), x, guard::when(isThere, "the devices differ")),

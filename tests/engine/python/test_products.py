@@ -27,6 +27,14 @@ def test_reductions_of_products():
   a[3, 5] = np.inf; b[7, 2] = np.nan
   with np.errstate(invalid="ignore"): close(product().max(1), (a @ b).max(1), rtol=1e-4, atol=2e-4), close(product().sum(0), (a.astype(np.float64) @ b).sum(0), rtol=1e-3, atol=1e-3)
 
+def test_gradient_of_a_summed_product():
+  a, w = floats(200, 300), floats(300, 80)
+  for loss, seed in [(lambda y: y.sum(), 1.0), (lambda y: y.mean() * 3, 3 / (200 * 80)), (lambda y: (-y).sum(), -1.0)]:
+    v = Tensor(w).requires_grad_(True); loss(Tensor(a) @ v).backward()
+    close(v.grad, np.repeat(a.sum(0)[:, None] * seed, 80, 1), rtol=1e-4, atol=1e-3)
+    v.grad.realize(); v.grad[2, 3] = 7  # its memory is its own: rows that are alike stay apart
+    assert v.grad[2, 3].item() == 7 and v.grad[2, 4].item() != 7 and v.grad[3, 3].item() != 7
+
 def conv(x, w, stride=1, padding=0, dilation=1, groups=1):
   x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
   n, c, h, wd = x.shape; o, ci, kh, kw = w.shape

@@ -120,3 +120,19 @@ TEST_CASE("a product that a reduction reads has a kernel of its own where its ti
   UOp a = f.tensor({32, 512}), b = f.tensor({32, 512});
   f.check({sum(sum(a * b, {1}), {0})}, 1); // each number is used once: there are no tiles
 }
+
+TEST_CASE(
+    "a sum whose rows repeat is computed once for each that differs, where that pays for a kernel more") {
+  Fixture f;
+  auto repeated = [&](int64_t terms, int64_t times) {
+    UOp x = reshape(permute(f.tensor({terms, 8}), {1, 0}), {8, 1, terms});
+    return sum(expand(x, {8, times, terms}) * filled(3, {8, times, terms}), {2});
+  };
+  f.check({repeated(16, 4)}, 1);
+  f.check({repeated(512, 64)}, 2);
+  UOp result = repeated(512, 64);
+  Schedule s = f.schedule({result});
+  UOp memory = Fixture::became(s, result);
+  while (!memory.is(Op::BUFFER)) memory = memory.src(0);
+  CHECK(memory.arg().i() == 8 * 64); // of its whole shape
+}
