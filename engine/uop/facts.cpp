@@ -97,9 +97,17 @@ Bounds knownBounds(UOp source) {
   return {f->vmin, f->vmax};
 }
 
+/// The bounds of a source as numbers: the top bound of an unsigned 64-bit number means "unknown", so it may be any.
+Bounds wholeBounds(UOp source) {
+  Bounds b = knownBounds(source);
+  if (source.dtype().kind() == Scalar::UInt64 && b.hi == kHigh) b.hi = std::numeric_limits<uint64_t>::max();
+  return b;
+}
+
 /// The bounds of integer arithmetic, from those of its operands.
 Bounds arithmeticBounds(UOp u, Bounds all) {
   auto of = [u](size_t i) { return knownBounds(u.src(i)); };
+  auto whole = [u](size_t i) { return wholeBounds(u.src(i)); };
   switch (u.op()) {
   case Op::ADD: {
     Bounds x = of(0), y = of(1);
@@ -113,16 +121,16 @@ Bounds arithmeticBounds(UOp u, Bounds all) {
     Wide p[] = {x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi};
     return {*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
   }
-  case Op::IDIV: return divide(of(0), of(1), all);
-  case Op::MOD: return modulo(of(0), of(1), all);
+  case Op::IDIV: return divide(whole(0), whole(1), all);
+  case Op::MOD: return modulo(whole(0), whole(1), all);
   case Op::MAX: return {std::max(of(0).lo, of(1).lo), std::max(of(0).hi, of(1).hi)};
   case Op::SHL:
     if (of(1).lo != of(1).hi || of(1).lo < 0 || of(1).lo > 62) return all;
     return {of(0).lo * (Wide{1} << static_cast<int>(of(1).lo)),
             of(0).hi * (Wide{1} << static_cast<int>(of(1).lo))};
   case Op::SHR:
-    if (of(1).lo != of(1).hi || of(1).lo < 0 || of(1).lo > 62 || of(0).hi == kHigh) return all;
-    return {of(0).lo >> static_cast<int>(of(1).lo), of(0).hi >> static_cast<int>(of(1).lo)};
+    if (of(1).lo != of(1).hi || of(1).lo < 0 || of(1).lo > 62) return all;
+    return {whole(0).lo >> static_cast<int>(of(1).lo), whole(0).hi >> static_cast<int>(of(1).lo)};
   case Op::AND: {
     Bounds x = of(0), y = of(1);
     if (u.dtype().isBool()) return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
@@ -150,7 +158,7 @@ Bounds arithmeticBounds(UOp u, Bounds all) {
   }
   case Op::CAST:
     // A float can have any value; an integer that fits the new type keeps its bounds.
-    return u.src(0).dtype().isFloat() ? all : of(0);
+    return u.src(0).dtype().isFloat() ? all : whole(0);
   default: return all;
   }
 }

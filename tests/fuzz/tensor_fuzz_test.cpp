@@ -170,6 +170,9 @@ TEST_CASE("programs that failed once") {
       // the least of padded numbers: the terms of some lanes are one constant
       "leaf 58384 0 0 59|movement 0 5 0 5689|reduce 41 0 13 0 90667",
       "leaf 48 0 0 11|movement 0 37 0 560|reduce 1 0 7 0 27765",
+      // the upper half of a 64-bit number, as a signed one
+      "leaf 22587|leaf|kernel|bitcast 32 26|binary 19|binary 4991 49813 57",
+      "leaf 42246 0 0 3|bitcast 0 26|gradient|cast 31 10687|binary|binary 89276 9",
       // narrow integers in eleven lanes
       "leaf 0 0 0 13|leaf 19 0 47270 18|effect|product|cast 21 61133|movement 21851 14 13 13|gradient|leaf|"
       "binary 5 0 52|product|bitcast|reduce 52 0 0 0 35138",
