@@ -101,42 +101,62 @@ UOp emptyReduce(Match& m) {
   return constantLike(r, identityOf(r.arg().as<ReduceArg>().op, r.dtype()));
 }
 
-/// Adds the indices at which a value below movements and elementwise operations is read; `left`: of nodes to look at.
+/// Adds what an element depends on: the indices at which values below movements and elementwise operations are read, and where a PAD
+/// ends; `left`: of nodes to look at.
 void collectReads(UOp u, std::vector<UOp> at, int& left, std::vector<UOp>& reads) {
-  for (; u.in(group::kMovement); u = u.src(0)) at = movementIndices(u, at);
+  for (; u.in(group::kMovement); u = u.src(0)) {
+    if (u.is(Op::PAD))
+      if (UOp valid = padValid(u, at)) reads.push_back(valid); // 0 in the margins, whatever the base is
+    at = movementIndices(u, at);
+  }
   if (--left > 0 && u.in(group::kElementwise))
     for (UOp s : u.src()) collectReads(s, at, left, reads);
   else
     reads.insert(reads.end(), at.begin(), at.end());
 }
 
-/// The axes of a node along which EXPAND repeats its elements.
-std::vector<bool> repeatedAxes(UOp u) {
-  const Shape& shape = u.shape();
-  std::vector<UOp> indices, loops;
+/// A loop for each axis longer than 1.
+std::vector<UOp> loopsOver(const Shape& shape) {
+  std::vector<UOp> loops;
   for (size_t k = 0; k < shape.size(); ++k) {
     bool one = shape[k].isInt() && shape[k].i() == 1;
-    indices.push_back(one ? UOp::index(0)
-                          : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
+    loops.push_back(one ? UOp::index(0)
+                        : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
   }
-  loops = indices;
-  constexpr int kMostNodes = 16;
-  int left = kMostNodes;
-  std::vector<UOp> reads;
-  collectReads(u, indices, left, reads);
-  std::vector<bool> repeated(shape.size(), true);
-  UOp all = UOp::sink(reads);
+  return loops;
+}
+/// The axes whose loops occur in none of the expressions.
+std::vector<bool> axesNotIn(const std::vector<UOp>& expressions, const std::vector<UOp>& loops) {
+  std::vector<bool> unread(loops.size(), true);
+  UOp all = UOp::sink(expressions);
   for (UOp r : all.ranges())
     for (size_t k = 0; k < loops.size(); ++k)
-      if (loops[k] == r) repeated[k] = false;
-  return repeated;
+      if (loops[k] == r) unread[k] = false;
+  return unread;
+}
+/// The axes of a node along which EXPAND repeats its base; margins of a PAD do not count.
+std::vector<bool> axesRepeatingBase(UOp u) {
+  const std::vector<UOp> loops = loopsOver(u.shape());
+  std::vector<UOp> at = loops;
+  for (; u.in(group::kMovement); u = u.src(0)) at = movementIndices(u, at);
+  return axesNotIn(at, loops);
+}
+/// The axes along which all elements of a node are alike.
+std::vector<bool> repeatedAxes(UOp u) {
+  constexpr int kMostNodes = 16;
+  int left = kMostNodes;
+  const std::vector<UOp> loops = loopsOver(u.shape());
+  std::vector<UOp> reads;
+  collectReads(u, loops, left, reads);
+  return axesNotIn(reads, loops);
 }
 
 /// sum(x) where x repeats its elements along an axis that stays, as in the gradient of `(a @ w).sum()`: it is computed once for
 /// each row that differs, and repeated when it is stored. Results keep memory of their whole shape.
 UOp reduceRepeated(Match& m) {
   UOp r = m.root(), s = r.src(0);
-  if (!allInt(s.shape())) return m.decline("the shape is symbolic");
+  if (!allInt(s.shape()) || !r.below().has(Op::BUFFER))
+    return m.decline("the shape is symbolic, or it reads no memory: then it may have a closed form");
   const auto& axes = r.arg().as<ReduceArg>().axes;
   const std::vector<bool> repeated = repeatedAxes(s);
   Shape begin, end;
@@ -174,7 +194,7 @@ UOp splitReduce(Match& m) {
   if (outSize == 0 || inSize / outSize < kSplitFrom)
     return m.decline("the sum is shorter than a split pays for");
   const auto& arg = r.arg().as<ReduceArg>();
-  std::vector<bool> repeated = repeatedAxes(s);
+  std::vector<bool> repeated = axesRepeatingBase(s);
   for (int64_t axis : arg.axes) {
     auto k = static_cast<size_t>(axis);
     if (repeated[k]) continue;

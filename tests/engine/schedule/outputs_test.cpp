@@ -130,6 +130,13 @@ TEST_CASE(
   };
   f.check({repeated(16, 4)}, 1);
   f.check({repeated(512, 64)}, 2);
+  UOp padded = pad(filled(1, {64, 1}), {0, 0}, {0, 511}) + expand(f.tensor({1, 512}), {64, 512});
+  f.check({sum(expand(reshape(permute(padded, {1, 0}), {512, 64, 1}), {512, 64, 8}), {0})},
+          -1); // margins are no repetition
+  f.check({sum(expand(reshape(pad(filled(1, {512, 8}), {0, 0}, {0, 56}), {512, 1, 64}), {512, 8, 64}) *
+                   expand(f.tensor({512, 1, 1}), {512, 8, 64}),
+               {0})},
+          -1);
   UOp result = repeated(512, 64);
   Schedule s = f.schedule({result});
   UOp memory = Fixture::became(s, result);
