@@ -58,8 +58,8 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
 }
 
 /// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
-/// one, the longest loop, whose steps become lanes.
-Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId) {
+/// one, the longest loop, whose steps become lanes if lanes help.
+Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool lanesHelp) {
   Strip s;
   AxisType type = AxisType::Loop;
   int64_t amount = 1;
@@ -68,7 +68,7 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId) {
   if (s.loop) {
     int64_t n = extentOf(s.loop);
     amount = divisorUpTo(n, std::min(kStrip, std::max<int64_t>(n / 2, kLanes))); // threads share the rest
-  } else {
+  } else if (lanesHelp) {
     type = AxisType::Upcast;
     for (UOp l : k.loops)
       if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
@@ -86,8 +86,8 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId) {
   return s;
 }
 
-std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s, UOp inner = {}) {
-  if (s.inner) loops.push_back(inner ? inner : s.inner);
+std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s) {
+  if (s.inner) loops.push_back(s.inner);
   return loops;
 }
 
@@ -101,28 +101,66 @@ bool isIdentity(UOp u, Op how) {
   return u.isConst() && u == identityElement(how, u.dtype());
 }
 
-/// Whether the sum of step i is the sum of step i - 1 plus the last term. This holds if terms depend on i + k
-/// alone, and are the identity wherever a later step would drop them.
-bool isRunning(UOp sum, UOp i, int64_t nextId) {
+/// Position `at` of `n`, counted from the other end.
+UOp fromEnd(int64_t n, UOp at) {
+  return UOp::index(n - 1) - at;
+}
+
+/// How a sum grows from one result to the next.
+struct Growth {
+  UOp i;                 ///< the loop over the results
+  UOp added;             ///< the term that result i has and the result before it does not
+  bool backward = false; ///< the result before i is i + 1
+};
+
+/// Terms that depend on i + k alone and are the identity wherever a later step would drop them: windows of a padded value.
+bool isWindows(UOp value, UOp i, UOp k, Op how, int64_t nextId) {
+  int64_t n = extentOf(i);
+  auto at = [&](int64_t extent) {
+    return simplified(value.substitute({{k, UOp::range(extent, nextId) - i}}));
+  };
+  return !at(2 * n - 1).dependsOn(i) && isIdentity(at(n - 1), how);
+}
+
+/// Terms that are the identity behind the last term of result i, and do not depend on i up to it: a triangle.
+bool isTriangle(UOp value, const Growth& g, UOp k, Op how, int64_t nextId) {
+  int64_t n = extentOf(g.i);
+  UOp last = g.backward ? fromEnd(n, g.i) : g.i, more = UOp::range(n, nextId);
+  UOp later = g.backward ? fromEnd(n, k + more) : k + more;
+  return isIdentity(simplified(value.substitute({{k, last + 1 + more}})), how) &&
+         !simplified(value.substitute({{g.i, later}})).dependsOn(more);
+}
+
+/// Whether each result along `i` is its neighbour and one more term, which comes last in the order of the sum.
+std::optional<Growth> growthAlong(UOp sum, UOp i, int64_t nextId) {
   UOp k = sum.src(1), value = sum.src(0);
   int64_t n = extentOf(i);
-  if (extentOf(k) != n || !value.dependsOn(i)) return false;
+  Op how = sum.arg().op();
+  if (extentOf(k) != n || !value.dependsOn(i)) return {};
   for (UOp u : value.toposort()) // only the summed value may use the ranges in other ways
-    if (u.is(Op::RANGE) && u != k && u.dependsOn(k)) return false;
-  auto at = [&](int64_t extent) {
-    UOpMap<UOp> replace;
-    replace[k] = UOp::range(extent, nextId) - i;
-    return simplified(value.substitute(replace));
-  };
-  return !at(2 * n - 1).dependsOn(i) && isIdentity(at(n - 1), sum.arg().op());
+    if (u.is(Op::RANGE) && u != k && u.dependsOn(k)) return {};
+  auto adds = [&](UOp last) { return simplified(value.substitute({{k, last}})); };
+  Growth g{i, {}};
+  if (isWindows(value, i, k, how, nextId)) {
+    g.added = adds(UOp::index(n - 1));
+    return g;
+  }
+  for (bool backward : {false, true}) {
+    g.backward = backward;
+    if (!isTriangle(value, g, k, how, nextId)) continue;
+    g.added = adds(backward ? fromEnd(n, i) : i);
+    return g;
+  }
+  return {};
 }
 
 /// A sum that a loop carries along.
 struct Carried {
   const OneSum& k;
   UOp i, carrier; ///< the loop of the kernel; the one that carries it
+  bool backward;  ///< the carrier goes from the last result to the first
   const Strip& strip;
-  UOp term; ///< of a step of `carrier`
+  UOp term; ///< of result `i`
   Op how;
   int64_t nextId;
 };
@@ -167,8 +205,10 @@ int64_t blockOf(const Carried& c) {
 /// vector of steps and a column one of rows; then they are added up, and the results go back by squares.
 UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
   UOp rows = c.strip.inner;
-  int64_t lanes = extentOf(rows), id = c.nextId + 1;
-  UOp blocks = c.carrier.withSrc({UOp::index(extentOf(c.i) / block)});
+  int64_t lanes = extentOf(rows), id = c.nextId + 1, count = extentOf(c.i) / block;
+  UOp blocks = c.carrier.withSrc({UOp::index(count)});
+  auto inOrder = [&](UOp step, int64_t steps) { return c.backward ? fromEnd(steps, step) : step; };
+  UOp start = inOrder(blocks, count) * block;
   auto turned = [&](int64_t number) { return registersOf(c.k.sum.dtype(), block * lanes, number); };
   auto squares = [&] {
     UOp outer = UOp::range(block / lanes, id), inner = UOp::range(lanes, id + 1, AxisType::Upcast);
@@ -177,11 +217,11 @@ UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
   };
   UOp cleared = accumulator(c, lanes), terms = turned(1), results = turned(2);
   auto [outer, inner] = squares();
-  UOp step = outer * lanes + inner, at = blocks * block + step;
+  UOp step = outer * lanes + inner;
   UOp copied = terms.indexed({step * lanes + rows})
-                   .store(c.term.substitute({{c.carrier, at}}))
+                   .store(c.term.substitute({{c.i, start + step}}))
                    .end({outer, inner, rows});
-  UOp one = UOp::range(block, id++, AxisType::Reduce), place = one * lanes + rows;
+  UOp one = UOp::range(block, id++, AxisType::Reduce), place = inOrder(one, block) * lanes + rows;
   UOp term = terms.after(std::span<const UOp>(&copied, 1)).indexed({place}, c.k.sum.dtype());
   UOp sums = results.indexed({place}).store(added(c, cleared, {blocks, one}, rows, term)).end({one, rows});
   auto [back, lane] = squares();
@@ -189,7 +229,7 @@ UOp throughBlocks(Carried& c, int64_t block, UOpMap<UOp>& replace) {
   UOpMap<UOp> known;
   known[c.k.sum] =
       results.after(std::span<const UOp>(&sums, 1)).indexed({step * lanes + rows}, c.k.sum.dtype());
-  replace[c.i] = blocks * block + step;
+  replace[c.i] = start + step;
   UOp value = c.k.store.src(1).substitute(known).substitute(replace);
   std::vector<UOp> loops = c.strip.rest;
   for (UOp l : {blocks, back, lane, rows}) loops.push_back(l);
@@ -203,25 +243,28 @@ UOp runningSum(Match& m) {
   if (k.sum.srcCount() != 2 || !k.sum.src(1).is(Op::RANGE)) return m.decline("a sum over several ranges");
   Op how = k.sum.arg().op();
   int64_t nextId = nextRangeId(sink);
-  UOp i;
+  std::optional<Growth> growth;
   for (UOp l : k.loops)
-    if (extentOf(l) >= kFewResults && isRunning(k.sum, l, nextId)) i = l;
-  if (!i) return m.decline("no result is the one before and one more term");
+    if (auto found = extentOf(l) >= kFewResults ? growthAlong(k.sum, l, nextId) : std::nullopt)
+      growth = found;
+  if (!growth) return m.decline("no result is the one before and one more term");
+  UOp i = growth->i;
   because([&] {
-    return fmt::format("a result along {} is the one before it and one more term: {} steps instead of {}",
-                       i.render(), extentOf(i), extentOf(i) * extentOf(i));
+    return fmt::format("a result along {} is the one {} it and one more term: {} steps instead of {}",
+                       i.render(), growth->backward ? "behind" : "before", extentOf(i),
+                       extentOf(i) * extentOf(i));
   });
   // The carrier runs inside all remaining loops, and the strip inside the carrier.
   UOp carrier = UOp::range(i.src(0), {nextId++}, AxisType::Reduce);
-  Strip strip = stripOf(k, i, nextId);
-  UOpMap<UOp> replace = strip.replace, lastTerm;
-  lastTerm[k.sum.src(1)] = UOp::index(extentOf(i) - 1);
-  replace[i] = carrier;
-  UOp term = simplified(k.sum.src(0).substitute(lastTerm)).substitute(replace);
+  Strip strip = stripOf(k, i, nextId, true);
+  UOpMap<UOp> replace = strip.replace;
+  UOp term = growth->added.substitute(replace);
 
-  Carried c{k, i, carrier, strip, term, how, nextId + 1};
+  Carried c{k, i, carrier, growth->backward, strip, term, how, nextId + 1};
   if (int64_t block = blockOf(c)) return sink.withSrc({throughBlocks(c, block, replace)});
 
+  replace[i] = c.backward ? fromEnd(extentOf(i), carrier) : carrier;
+  term = term.substitute({{i, replace[i]}});
   int64_t size = strip.inner ? extentOf(strip.inner) : 1;
   UOp place = strip.inner ? strip.inner : UOp::index(0);
   UOp sum = added(c, accumulator(c, size), {carrier}, place, term);
@@ -261,11 +304,28 @@ bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
   return c.loop && !term.value.dependsOn(c.loop) && !(c.others && c.others.dependsOn(c.loop));
 }
 
+/// A loop over all results of one step of the remaining loops: to clear them, or to finish them.
+struct AllResults {
+  UOpMap<UOp> replace;
+  std::vector<UOp> loops;
+};
+AllResults allResults(UOp chosen, const Strip& strip, int64_t& nextId) {
+  AllResults all{strip.replace, {UOp::range(extentOf(chosen), nextId++)}};
+  all.replace[chosen] = all.loops[0];
+  if (!strip.inner) return all;
+  UOp inner = UOp::range(extentOf(strip.inner), nextId++, strip.inner.axisType());
+  all.replace[strip.loop] = strip.replace.at(strip.loop).substitute({{strip.inner, inner}});
+  all.loops.push_back(inner);
+  return all;
+}
+
 UOp scatterSum(Match& m) {
   UOp sink = m.root();
   OneSum k;
   if (!findSum(sink, k)) return m.decline("not one store of one sum");
-  if (k.sum.arg().op() != Op::ADD || k.store.src(1) != k.sum) return m.decline("more than a sum is stored");
+  UOp stored = k.store.src(1);
+  if (k.sum.arg().op() != Op::ADD) return m.decline("no sum");
+  if (stored.dtype() != k.sum.dtype()) return m.decline("results have another type than the sum");
   auto term = asSumTerm(k.sum.src(0));
   Chosen c;
   if (!term || !findChoice(*term, k, c) || extentOf(c.loop) < kFewResults)
@@ -278,29 +338,38 @@ UOp scatterSum(Match& m) {
   UOpMap<UOp> terms; // inside all remaining loops but the strip
   for (UOp r : rangesIn(k.sum.src().subspan(1)))
     terms[r] = UOp::range(r.src(0), {nextId++}, AxisType::Reduce);
-  Strip strip = stripOf(k, c.loop, nextId++);
+  Strip strip = stripOf(k, c.loop, nextId++, false);
   UOp address = k.store.src(0).src(1), memory = k.store.src(0).src(0);
   // Every thread clears the results that it adds to.
-  UOpMap<UOp> clear = strip.replace, add = strip.replace;
-  UOp all = clear[c.loop] = UOp::range(extentOf(c.loop), nextId++), inner;
-  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest));
-  if (strip.inner) inner = UOp::range(extentOf(strip.inner), nextId++, strip.inner.axisType());
-  if (strip.inner) clear[strip.loop] = strip.replace.at(strip.loop).substitute({{strip.inner, inner}});
-  cleared = cleared.indexed({address.substitute(clear)}).store(UOp::constant(k.sum.dtype(), int64_t{0}));
-  cleared = cleared.end(withInner({all}, strip, inner));
+  AllResults clear = allResults(c.loop, strip, nextId);
+  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest))
+                    .indexed({address.substitute(clear.replace)})
+                    .store(UOp::constant(k.sum.dtype(), int64_t{0}))
+                    .end(clear.loops);
 
   UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
   if (c.others) valid = valid & c.others;
+  UOpMap<UOp> add = strip.replace;
   add[c.loop] = chosen.substitute(strip.replace); // replacements are not searched again
   UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
-  std::vector<UOp> before{cleared}, loops = strip.rest;
+  std::vector<UOp> before{cleared}, loops;
   for (UOp r : rangesIn(k.sum.src().subspan(1))) {
     before.push_back(terms[r]);
     loops.push_back(terms[r]);
   }
   UOp added = term->value.substitute(strip.replace).substitute(terms);
   UOp sum = memory.after(before).indexed({place}, k.sum.dtype()) + added;
-  return sink.withSrc({memory.indexed({place}).store(sum).end(withInner(loops, strip))});
+  UOp adding = memory.indexed({place}).store(sum);
+  if (stored == k.sum) {
+    loops.insert(loops.begin(), strip.rest.begin(), strip.rest.end());
+    return sink.withSrc({adding.end(withInner(loops, strip))});
+  }
+  AllResults finish = allResults(c.loop, strip, nextId);
+  UOp to = address.substitute(finish.replace), complete = adding.end(withInner(loops, strip));
+  finish.replace[k.sum] = memory.after(std::span<const UOp>(&complete, 1)).indexed({to}, k.sum.dtype());
+  loops = strip.rest;
+  loops.insert(loops.end(), finish.loops.begin(), finish.loops.end());
+  return sink.withSrc({memory.indexed({to}).store(stored.substitute(finish.replace)).end(loops)});
 }
 
 constexpr RuleDef kRunning[] = {

@@ -89,6 +89,17 @@ constexpr TensorProgram kPrograms[] = {
        auto [v, i] = some({24}, dtypes::int32).cummax();
        return Made{v, i};
      }},
+    {"running sum from the end",
+     [] {
+       Tensor x = some({3, 20}), weights = some({3, 20});
+       x = x.setRequiresGrad();
+       return Made{x.cumsum(1).mul(weights).sum().gradient({x})[0]};
+     }},
+    {"sums by index on top of values",
+     [] {
+       Tensor hit = Tensor::arange(20).reshape({20, 1}).eq(some({1, 30}, dtypes::int32));
+       return Made{hit.where(some({1, 30}), 0).sum(Ints{1}).add(some({20}))};
+     }},
     {"arg max", [] { return Made{some({5, 11}).argmax(1), some({30}, dtypes::int32).argmin()}; }},
     {"sorting",
      [] {

@@ -10,7 +10,7 @@
 #include "engine/tensor/graph.h"
 #include "engine/tensor/tensor.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace uopscope {
 
@@ -24,49 +24,73 @@ ConstValue identityOf(Op op, DType d) {
 
 } // namespace
 
-Tensor Tensor::cumulate(int64_t axis, Op op, bool includeInitial) const {
+Tensor Tensor::cumulate(int64_t axis, Op op) const {
   axis = resolveDim(axis);
   if (ndim() == 0) return *this;
   int64_t n = intShape()[static_cast<size_t>(axis)];
+  // Rows are made from the last to the first: so the gradient adds from the end, in the order of a loop that carries it.
+  Tensor upTo = full({Sint(n)}, ConstValue::ofBool(true), {device(), dtypes::bool_, false})
+                    .pad({{0, Sint(n - 1)}})
+                    .pool({n}, {1}, {1});
   Tensor x = transpose(axis, -1);
-  Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(n - (includeInitial ? 0 : 1)), Sint(includeInitial ? -1 : 0)};
-  Tensor windows = x.pad(amounts, identityOf(op, dtype())).pool({n}, {1}, {1});
-  Tensor result = op == Op::ADD   ? windows.sum(Ints{-1})
-                  : op == Op::MAX ? windows.max(Ints{-1})
-                                  : windows.prod(Ints{-1});
+  Shape wide = x.shape();
+  wide.insert(wide.end() - 1, Sint(n));
+  Tensor terms =
+      upTo.where(x.unsqueeze(-2).expand(wide), scalar(identityOf(op, dtype()), {device(), dtype(), false}))
+          .flip({-2});
+  Tensor result = op == Op::ADD   ? terms.sum(Ints{-1})
+                  : op == Op::MAX ? terms.max(Ints{-1})
+                                  : terms.prod(Ints{-1});
   return result.transpose(axis, -1);
 }
+
+namespace {
+
+/// Runs along the last axis: each part of it by itself, then each element together with the total of the parts before its own.
+template <class Scan, class Join>
+Tensor inParts(const Tensor& x, int64_t part, ConstValue identity, Scan scan, Join join) {
+  const int64_t n = x.intShape().back();
+  Bounds amounts(x.shape().size(), {0, 0});
+  amounts.back() = {Sint(roundUp(n, part) - n), 0};
+  Tensor parts = scan(x.pad(amounts, identity).unflatten(-1, {Sint(-1), Sint(part)}));
+  std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
+  last.back() = {Sint(part - 1), Sint(part)};
+  Tensor totals = scan(parts.shrink(last).squeeze(-1));
+  Bounds behind(totals.shape().size(), {0, 0});
+  behind.back() = {1, -1};
+  Tensor before = totals.pad(behind, identity).unsqueeze(-1).expand(parts.shape());
+  auto fix = [&](const Tensor& t) {
+    Tensor flat = t.flatten(-2);
+    std::vector<std::optional<std::pair<Sint, Sint>>> tail(flat.shape().size());
+    tail.back() = {flat.shape().back() - Sint(n), flat.shape().back()};
+    return flat.shrink(tail);
+  };
+  return join(fix(parts), fix(before));
+}
+
+bool isEmpty(const Tensor& x) {
+  return std::ranges::any_of(x.shape(), [](const Sint& s) { return graph::isInt(s, 0); });
+}
+
+} // namespace
 
 Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
   constexpr int64_t kPart = 256, kRows = 16;
   axis = resolveDim(axis);
-  if (ndim() == 0) return *this;
-  for (const Sint& s : shape())
-    if (graph::isInt(s, 0)) return *this;
+  if (ndim() == 0 || isEmpty(*this)) return *this;
   int64_t n = intShape()[static_cast<size_t>(axis)];
   int64_t rows = 1;
   for (int64_t s : intShape()) rows *= s;
   rows /= n;
   if (n <= kPart * 2 || (rows >= kRows && !Device::get(devices()[0]).renderer().target().hasLocal))
     return cumulate(axis, op);
-  Tensor x = transpose(axis, -1);
-  Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(roundUp(n, kPart) - n), 0};
-  Tensor parts =
-      x.pad(amounts, identityOf(op, dtype())).unflatten(-1, {Sint(-1), Sint(kPart)}).cumulate(-1, op);
-  std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
-  last.back() = {Sint(kPart - 1), Sint(kPart)};
-  Tensor base = parts.shrink(last).squeeze(-1).cumulate(-1, op, true);
-  base = base.unsqueeze(-1).expand(parts.shape());
-  auto fix = [&](const Tensor& t) {
-    Tensor flat = t.flatten(-2);
-    std::vector<std::optional<std::pair<Sint, Sint>>> tail(flat.shape().size());
-    tail.back() = {flat.shape().back() - Sint(n), flat.shape().back()};
-    return flat.shrink(tail).transpose(axis, -1);
-  };
-  Tensor a = fix(parts), b = fix(base);
-  return op == Op::ADD ? a.add(b) : op == Op::MAX ? a.maximum(b) : a.mul(b);
+  return inParts(
+             transpose(axis, -1), kPart, identityOf(op, dtype()),
+             [&](const Tensor& x) { return x.cumulate(-1, op); },
+             [&](const Tensor& a, const Tensor& b) {
+               return op == Op::ADD ? a.add(b) : op == Op::MAX ? a.maximum(b) : a.mul(b);
+             })
+      .transpose(axis, -1);
 }
 
 Tensor Tensor::cumsum(int64_t axis) const {
@@ -81,23 +105,49 @@ std::pair<Tensor, Tensor> Tensor::cummax(int64_t axis) const {
   OperationScope op("cummax");
   Tensor largest = splitCumulate(axis, Op::MAX);
   TensorOptions plain{device(), {}, false};
-  bool isEmpty = false;
-  for (const Sint& s : shape()) isEmpty = isEmpty || graph::isInt(s, 0);
-  if (ndim() == 0 || isEmpty) return {largest, zeros(shape(), {device(), dtypes::int32, false})};
-  // hits[i, j]: element i is the largest of elements 0 to j; the first such element counts most.
-  Tensor x = transpose(axis, -1);
+  if (ndim() == 0 || isEmpty(*this)) return {largest, zeros(shape(), {device(), dtypes::int32, false})};
+  // An element above all before it is a new maximum; the largest place of these so far is the place of the maximum.
+  Tensor x = transpose(axis, -1), now = largest.transpose(axis, -1);
   int64_t n = x.intShape().back();
-  Tensor element = x.unsqueeze(-1), hits = element.eq(largest.transpose(axis, -1).unsqueeze(-2));
-  if (isFloat()) hits = hits.bitOr(element.ne(element)); // a NaN equals nothing
-  Tensor upTo = ones({Sint(n), Sint(n)}, plain).triu();
-  Tensor down = arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), plain);
-  Tensor first = hits.mul(upTo).mul(down.reshape({Sint(n), Sint(1)})).max(Ints{-2});
-  return {largest, first.neg().add(ConstValue::ofInt(n)).cast(dtypes::int32).transpose(-1, axis)};
+  Bounds amounts(x.shape().size(), {0, 0});
+  amounts.back() = {1, -1};
+  Tensor before = now.pad(amounts, dtypeMin(dtype())), isNew = x.gt(before);
+  if (isFloat())
+    isNew = isNew.bitOr(
+        x.ne(x).bitAnd(before.eq(before))); // a NaN equals nothing, and is the maximum from then on
+  TensorOptions counting = plain;
+  counting.dtype = dtypes::int32;
+  Tensor places = isNew.where(Tensor::arange(n, counting), scalar(ConstValue::ofInt(0), counting));
+  return {largest, places.splitCumulate(-1, Op::MAX).transpose(-1, axis)};
 }
 std::pair<Tensor, Tensor> Tensor::cummin(int64_t axis) const {
   OperationScope op("cummin");
   auto [largest, where] = inverse().cummax(axis);
   return {largest.inverse(), where};
+}
+Tensor Tensor::logSums() const {
+  constexpr int64_t kFew = 64,
+                    kPart = 8; // n * n exponentials for n elements, or n * kPart and two more for each
+  const int64_t n = intShape().back();
+  if (n > kFew)
+    return inParts(
+        *this, kPart, dtypeMin(dtype()), [](const Tensor& x) { return x.logSums(); },
+        [](const Tensor& a, const Tensor& b) { return a.logaddexp(b); });
+  Shape wide = shape();
+  wide.insert(wide.end() - 1, Sint(n));
+  Tensor running = cumulate(-1, Op::MAX).detach().finiteOrZero();
+  Tensor upTo = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, false}).tril();
+  Tensor low = scalar(dtypeMin(dtype()), {device(), dtype(), false});
+  Tensor terms = upTo.where(unsqueeze(-2).expand(wide).sub(running.unsqueeze(-1)), low).exp();
+  return terms.sum(Ints{-1}).log().add(running);
+}
+
+Tensor Tensor::logcumsumexp(int64_t axis) const {
+  OperationScope op("logcumsumexp");
+  if (ndim() == 0) return *this;
+  axis = resolveDim(axis);
+  Tensor x = cast(dtypes::leastUpperFloat(dtype())).transpose(axis, -1);
+  return (isEmpty(x) ? x : x.logSums()).transpose(axis, -1);
 }
 
 } // namespace uopscope

@@ -136,14 +136,15 @@ Tensor Tensor::logSoftmax(int64_t axis, std::optional<DType> dt) const {
 }
 namespace {
 /// The value subtracted from exponents. Infinities become 0, since infinity minus infinity is NaN.
-Tensor finiteOrZero(const Tensor& largest) {
-  return largest.isinf().where(0, largest);
-}
 } // namespace
+
+Tensor Tensor::finiteOrZero() const {
+  return isinf().where(0, *this);
+}
 
 Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
   OperationScope op("logsumexp");
-  Tensor x = real(*this), m = finiteOrZero(x.max(axes, true).detach());
+  Tensor x = real(*this), m = x.max(axes, true).detach().finiteOrZero();
   Tensor total = x.sub(m).exp().sum(axes, true).log().add(m);
   if (keepdim) return total;
   Ints over = resolveAxes(axes);
@@ -151,23 +152,6 @@ Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
   for (int64_t i = 0; i < ndim(); ++i)
     if (std::find(over.begin(), over.end(), i) == over.end()) rest.push_back(shape()[static_cast<size_t>(i)]);
   return total.reshape(rest);
-}
-Tensor Tensor::logcumsumexp(int64_t axis) const {
-  OperationScope op("logcumsumexp");
-  if (ndim() == 0) return *this;
-  Tensor x = real(transpose(axis, -1));
-  int64_t n = x.intShape().back();
-  Shape wide = x.shape();
-  wide.insert(wide.end() - 1, Sint(n));
-  Tensor running = finiteOrZero(x.splitCumulate(-1, Op::MAX).detach());
-  Tensor mask = ones({Sint(n), Sint(n)}, {device(), dtypes::bool_, false}).tril();
-  Tensor low = scalar(dtypeMin(x.dtype()), {device(), x.dtype(), false});
-  Tensor sum = mask.where(x.unsqueeze(-2).expand(wide).sub(running.unsqueeze(-1)), low)
-                   .exp()
-                   .sum(Ints{-1})
-                   .log()
-                   .add(running);
-  return sum.transpose(-1, axis);
 }
 
 Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {

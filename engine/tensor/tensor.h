@@ -396,8 +396,10 @@ private:
   Tensor binary(Op op, const Operand& x, bool reverse) const;
   Tensor reduce(Op op, const Axes& axes, bool keepdim) const;
   Tensor inverse() const;
-  Tensor cumulate(int64_t axis, Op op, bool includeInitial = false) const;
+  Tensor cumulate(int64_t axis, Op op) const;
   Tensor splitCumulate(int64_t axis, Op op) const;
+  Tensor logSums() const;      ///< logcumsumexp along the last axis
+  Tensor finiteOrZero() const; ///< 0 for infinities: a largest value to subtract from exponents
   Tensor getOrSet(std::vector<Index> indices, const Tensor& value) const;
   std::pair<Tensor, Tensor> preScatter(int64_t dim, const Tensor& index, const Tensor& src) const;
   std::vector<int64_t> resolveAxes(const Axes& axes) const;

@@ -22,6 +22,16 @@ UOp running(Op op, int64_t rows, int64_t n, int64_t rowStep, int64_t step, bool 
   UOp result = term.reduce(op, std::vector<UOp>{k}) + 1;
   return kernel({memory(0, size, d).indexed({r * rowStep + i * step}).store(result).end({r, i})});
 }
+/// out[r,i] combines x[r,k] of a triangle: k <= i, or, with `fromEnd`, k >= i, from the last to it.
+UOp triangle(Op op, int64_t rows, int64_t n, bool columns, bool fromEnd, DType d = dtypes::int32) {
+  UOp r = UOp::range(rows, 0), i = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
+  int64_t rowStep = columns ? 1 : n, step = columns ? rows : 1;
+  UOp inside = fromEnd ? i + k < n : k < i + 1;
+  UOp value = read(memory(1, rows * n, d), r * rowStep + (fromEnd ? UOp::index(n - 1) - k : k) * step);
+  UOp result = inside.where(value, identityElement(op, d)).reduce(op, std::vector<UOp>{k}) + 1;
+  return kernel({memory(0, rows * n, d).indexed({r * rowStep + i * step}).store(result).end({r, i})});
+}
+
 /// Number of steps in the longest chain of loops around a store of results.
 int64_t stepsOf(const LoweredKernel& k) {
   int64_t most = 0;
@@ -53,6 +63,23 @@ TEST_CASE("a running sum takes one step a result, along rows and along columns")
         }
 }
 
+TEST_CASE("a sum over a triangle takes one step a result, from the first to the last and back") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (Op op : {Op::ADD, Op::MAX, Op::MUL})
+    for (auto [rows, n] : {std::pair<int64_t, int64_t>{32, 20}, {7, 18}, {1, 17}, {16, 64}})
+      for (bool fromEnd : {false, true})
+        for (bool columns : {false, true}) {
+          CAPTURE(opName(op));
+          CAPTURE(rows);
+          CAPTURE(columns);
+          CAPTURE(fromEnd);
+          LoweredKernel k = checkKernel(triangle(op, rows, n, columns, fromEnd), plainTarget(8), 5);
+          CHECK(stepsOf(k) <= rows * n);
+        }
+}
+
 TEST_CASE("rows that are lanes are turned round by blocks of steps") {
   Pool pool;
   PoolScope scope(pool);
@@ -76,6 +103,12 @@ TEST_CASE("sums that are no running sums stay") {
   UOp term = (k < 5).where(read(memory(1, 80), i + k), UOp::constant(dtypes::float32, 0.0));
   UOp window = kernel({memory(0, 40).indexed({i}).store(term.reduce(Op::ADD, std::vector<UOp>{k})).end({i})});
   checkKernel(window, plainTarget(8), 5, {}, 1e-5);
+  // The sum that grows from the first result has its new term first: another order, another rounding.
+  UOp tail = (k < i).where(UOp::constant(dtypes::float32, 0.0), read(memory(1, 40), k));
+  LoweredKernel kept = checkKernel(
+      kernel({memory(0, 40).indexed({i}).store(tail.reduce(Op::ADD, std::vector<UOp>{k})).end({i})}),
+      plainTarget(8), 5, {}, 1e-5);
+  CHECK(stepsOf(kept) < 40); // results stay lanes
   // Every term differs from result to result.
   UOp inside = (i + k < 39).logicalNot();
   UOp scaled = inside.where(read(memory(1, 40), (i + k - 39).validWhere(inside)) * i.cast(dtypes::float32),
@@ -95,10 +128,11 @@ TEST_CASE("terms with the number of a result go to that result") {
     UOp index = read(memory(1, terms, dtypes::int32), j),
         value = read(memory(2, terms * width, dtypes::int32), j * width + d);
     UOp zero = UOp::constant(dtypes::int32, int64_t{0});
-    for (bool negated : {false, true}) {
+    for (auto [negated, added] : {std::pair{false, false}, {true, false}, {true, true}}) {
       UOp is = index.alu(Op::CMPNE, {v.cast(dtypes::int32)});
       UOp term = negated ? is.where(zero, value) : is.logicalNot().where(value, zero);
       UOp sum = term.reduce(Op::ADD, std::vector<UOp>{j});
+      if (added) sum = sum * 3 + read(memory(3, results * width, dtypes::int32), v * width + d);
       LoweredKernel k = checkKernel(
           kernel({memory(0, results * width, dtypes::int32).indexed({v * width + d}).store(sum).end({v, d})}),
           plainTarget(8), 5);
