@@ -4,7 +4,8 @@
 //   Tensor::einsum("...ii->...i", {a})      the diagonals of a batch
 //
 // Each operand becomes a tensor with one axis for each letter of the formula, in alphabetic order; the operands are then
-// multiplied element by element. The schedule finds the product of matrices in the sum.
+// multiplied element by element. The schedule finds the product of matrices in the sum. Of more than two operands, two are
+// contracted at a time, as long as that takes fewer products: "ij,jk,kl->il" of n x n matrices takes 2 n^3, not n^4.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -132,6 +133,104 @@ Tensor alignedTo(const Sizes& sizes, const Tensor& x, const std::string& letters
   return x.permute(order).reshape(aligned).expand(full);
 }
 
+/// Operands and the letters of their axes.
+struct Factors {
+  std::vector<Tensor> tensors;
+  std::vector<std::string> letters;
+
+  void erase(size_t i) {
+    tensors.erase(tensors.begin() + static_cast<ptrdiff_t>(i));
+    letters.erase(letters.begin() + static_cast<ptrdiff_t>(i));
+  }
+};
+
+/// The product of the operands, summed over all letters but those of `output`.
+Tensor contracted(const Factors& f, const Sizes& all, const std::string& output, std::optional<DType> dt) {
+  Sizes sizes;
+  for (const std::string& letters : f.letters)
+    for (char c : letters) sizes.emplace(c, all.at(c));
+  Tensor product;
+  for (size_t i = 0; i < f.tensors.size(); ++i) {
+    Tensor x = alignedTo(sizes, f.tensors[i], f.letters[i]);
+    product = product ? product.mul(x) : x;
+  }
+  Ints summed, order;
+  std::string kept;
+  int64_t axis = 0;
+  for (const auto& [c, size] : sizes) {
+    if (output.find(c) == std::string::npos)
+      summed.push_back(axis);
+    else
+      kept += c;
+    ++axis;
+  }
+  for (char c : output) order.push_back(static_cast<int64_t>(kept.find(c)));
+  return product.sum(summed, false, dt).permute(order);
+}
+
+/// Two operands to contract first, what is left of their letters, and the number of products.
+struct Pair {
+  size_t a = 0, b = 0;
+  std::string kept;
+  double products = 0;
+};
+
+double productsOver(const std::string& letters, const Sizes& sizes) {
+  double n = 1;
+  for (char c : letters) n *= static_cast<double>(sizes.at(c).vmax());
+  return n;
+}
+
+/// The pair with the fewest products; of equal ones the first.
+Pair cheapestPair(const std::vector<std::string>& letters, const Sizes& sizes, const std::string& output) {
+  Pair best;
+  for (size_t a = 0; a < letters.size(); ++a)
+    for (size_t b = a + 1; b < letters.size(); ++b) {
+      std::string both = letters[a], needed = output;
+      for (char c : letters[b])
+        if (both.find(c) == std::string::npos) both += c;
+      const double products = productsOver(both, sizes);
+      if (best.b && products >= best.products) continue;
+      for (size_t i = 0; i < letters.size(); ++i)
+        if (i != a && i != b) needed += letters[i];
+      std::erase_if(both, [&](char c) { return needed.find(c) == std::string::npos; });
+      best = {a, b, both, products};
+    }
+  return best;
+}
+
+/// The pairs in the order in which they are contracted, until two operands are left; none if all at once takes no more products.
+std::vector<Pair> contractionOrder(std::vector<std::string> letters, const Sizes& sizes,
+                                   const std::string& output) {
+  std::string all;
+  for (const auto& [c, size] : sizes) all += c;
+  std::vector<Pair> pairs;
+  double products = 0;
+  while (letters.size() > 2) {
+    pairs.push_back(cheapestPair(letters, sizes, output));
+    products += pairs.back().products;
+    letters[pairs.back().a] = pairs.back().kept;
+    letters.erase(letters.begin() + static_cast<ptrdiff_t>(pairs.back().b));
+  }
+  products += cheapestPair(letters, sizes, output).products;
+  return products < productsOver(all, sizes) ? pairs : std::vector<Pair>{};
+}
+
+/// Contracts operands in pairs; sums in `dt`, of halves in float32. Bytes and shorts stay, since their products wrap
+/// before they are summed in 32 bits.
+void contractPairs(Factors& f, const Sizes& sizes, const std::string& output, std::optional<DType> dt) {
+  if (f.tensors.size() < 3) return;
+  for (const Tensor& x : f.tensors)
+    if (!x.dtype().isFloat() && x.dtype().itemsize() < 4) return;
+  for (const Pair& p : contractionOrder(f.letters, sizes, output)) {
+    const Factors two{{f.tensors[p.a], f.tensors[p.b]}, {f.letters[p.a], f.letters[p.b]}};
+    const bool isHalf = dtypes::leastUpper(two.tensors[0].dtype(), two.tensors[1].dtype()).itemsize() < 4;
+    f.tensors[p.a] = contracted(two, sizes, p.kept, !dt && isHalf ? dtypes::float32 : dt);
+    f.letters[p.a] = p.kept;
+    f.erase(p.b);
+  }
+}
+
 } // namespace
 
 Tensor Tensor::einsum(const std::string& formula, const std::vector<Tensor>& operands,
@@ -150,23 +249,12 @@ Tensor Tensor::einsum(const std::string& formula, const std::vector<Tensor>& ope
   }
   for (char c : f.output)
     if (!sizes.count(c)) fail(ErrorKind::Index, fmt::format("output axis '{}' is in no operand", c));
-  Tensor product;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    Tensor x = alignedTo(sizes, xs[i], f.inputs[i]);
-    product = product ? product.mul(x) : x;
-  }
-  Ints summed, order;
-  std::string kept;
-  int64_t axis = 0;
-  for (const auto& [c, size] : sizes) {
-    if (f.output.find(c) == std::string::npos)
-      summed.push_back(axis);
-    else
-      kept += c;
-    ++axis;
-  }
-  for (char c : f.output) order.push_back(static_cast<int64_t>(kept.find(c)));
-  return product.sum(summed, false, dt).permute(order);
+  DType type = xs[0].dtype();
+  for (const Tensor& x : xs) type = dtypes::leastUpper(type, x.dtype());
+  Factors factors{xs, f.inputs};
+  contractPairs(factors, sizes, f.output, dt);
+  Tensor result = contracted(factors, sizes, f.output, dt);
+  return !dt && type.isFloat() && type.itemsize() < 4 ? result.cast(type) : result;
 }
 
 } // namespace uopscope

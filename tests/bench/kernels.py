@@ -132,6 +132,35 @@ def np_scatter_add(np, indices, g, rows):
     return out
 
 
+def cumsum_gradient(x, g):
+    x = x.detach().requires_grad_(True)
+    return (x.cumsum(1) * g).sum().gradient(x)[0]
+
+
+def torch_cumsum_gradient(x, g):
+    import torch
+    with torch.enable_grad():
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad((x.cumsum(1) * g).sum(), x)[0]
+
+
+def log_sums(x):
+    import numpy as np
+    return np.logaddexp.accumulate(x, 1)
+
+
+def np_scatter_rows(np, x, i, s):
+    out = x.copy()
+    np.add.at(out, (np.arange(len(x))[:, None], i.astype(int)), s)
+    return out
+
+
+def einsum3(a, b, c):
+    if hasattr(a, "realize"): return type(a).einsum("ij,jk,kl->il", a, b, c)
+    import torch
+    return torch.einsum("ij,jk,kl->il", a, b, c)
+
+
 def F():
     import torch
     return torch.nn.functional
@@ -217,6 +246,14 @@ def cases():
     yield case(M, "cummax 1024x1024", [normal(1024, 1024)], lambda x: x.cummax(-1)[0], lambda x: x.cummax(-1)[0], lambda np, x: np.maximum.accumulate(x, -1), bound=0, bytes=8 << 20)
     yield case(M, "cumprod 1024x64", [lambda rng: 1 + 0.01 * rng.standard_normal((1024, 64), dtype="float32")], lambda x: x.cumprod(-1), lambda x: x.cumprod(-1),
                lambda np, x: x.cumprod(-1), lambda x: x.cumprod(-1), bound=256 * EPS, bytes=8 << 16)
+    yield case(M, "gradient of cumsum 1024x1024", [normal(1024, 1024)] * 2, cumsum_gradient, torch_cumsum_gradient,
+               lambda np, x, g: np.flip(np.flip(g, 1).cumsum(1), 1), terms=1024, bytes=8 << 20)
+    yield case(M, "logcumsumexp 1024x1024", [normal(1024, 1024)], lambda x: x.logcumsumexp(1), lambda x: x.logcumsumexp(1),
+               lambda np, x: np.logaddexp.accumulate(x, 1), lambda x: log_sums(x), bound=32 * EPS, bytes=8 << 20)
+    yield case(M, "scatter-add 1024x512 into 1024x1024", [normal(1024, 1024), integers(1024, 1024, 512), normal(1024, 512)],
+               lambda x, i, s: x.scatter_reduce(1, i, s, "sum"), lambda x, i, s: x.scatter_add(1, i, s), np_scatter_rows, bound=16 * EPS, bytes=12 << 20)
+    yield case(M, "einsum of three 512", [normal(512, 512)] * 3, lambda a, b, c: einsum3(a, b, c), lambda a, b, c: einsum3(a, b, c),
+               lambda np, a, b, c: a @ b @ c, terms=1 << 10, flops=4 << 27)
     yield case(M, "top-k 8 of 256x4096", [normal(256, 4096)], lambda x: x.topk(8)[0], lambda x: x.topk(8)[0], lambda np, x: -np.sort(-x)[:, :8], bound=0, bytes=4 << 20)
     yield case(M, "embedding gradient 1024x256 of 4096", [integers(4096, 1024), normal(1024, 256)], lambda i, g: embedding_gradient(i, g, 4096),
                lambda i, g: torch_embedding_gradient(i, g, 4096), lambda np, i, g: np_scatter_add(np, i, g, 4096), bound=16 * EPS, bytes=4 << 20)
