@@ -95,8 +95,8 @@ void GraphCanvas::drawBase() {
   again_ = false;
   baseDirty_ = false;
   Q_EMIT settledChanged();
-  painters_.start([this, picture = picture_, palette = theme_->colours(), tinting = source_->tinting(), area,
-                   scale = scale_, dpr] {
+  startOn(painters_, [this, picture = picture_, palette = theme_->colours(), tinting = source_->tinting(),
+                      area, scale = scale_, dpr] {
     auto frame = std::make_shared<Frame>(draw(*picture, palette, tinting, area, scale, dpr));
     handOver(this, [this, frame, picture, tinting] {
       drawing_ = false;

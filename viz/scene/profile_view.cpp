@@ -10,6 +10,7 @@
 #include <QStyleHints>
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace uopscope {
 namespace {
@@ -185,9 +186,9 @@ void ProfileView::mousePressEvent(QMouseEvent* event) {
   event->accept();
   forceActiveFocus(Qt::MouseFocusReason);
   // The first click zooms, so the second click of a double click would hit a different box.
-  const auto apart = event->timestamp() - pressedWhen_;
-  pressedWhen_ = event->timestamp();
-  if (apart < static_cast<quint64>(QGuiApplication::styleHints()->mouseDoubleClickInterval())) return;
+  const auto before = std::exchange(pressedWhen_, event->timestamp());
+  const auto interval = static_cast<quint64>(QGuiApplication::styleHints()->mouseDoubleClickInterval());
+  if (before && event->timestamp() - *before < interval) return;
   pressed_ = boxAt(event->position().x(), event->position().y());
   if (pressed_ >= 0 && model_) model_->setRoot(pressed_);
 }

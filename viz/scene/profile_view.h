@@ -11,6 +11,7 @@
 
 #include <QPointer>
 #include <QQuickPaintedItem>
+#include <optional>
 
 namespace uopscope {
 
@@ -65,8 +66,8 @@ private:
   QString mode_ = QStringLiteral("flame"), highlight_;
   std::vector<ProfileBox> boxes_;
   int hovered_ = -1, leftOut_ = 0;
-  int pressed_ = -1;        ///< box under the first press of a double click
-  quint64 pressedWhen_ = 0; ///< ms
+  int pressed_ = -1;                   ///< box under the first press of a double click
+  std::optional<quint64> pressedWhen_; ///< ms on the clock of the events; none before the first press
 };
 
 } // namespace uopscope

@@ -106,6 +106,7 @@ TEST_CASE("painter: ten thousand nodes in a frame") {
 }
 
 TEST_CASE("painter: a note on a number is drawn at the node whose label tells it") {
+  application();
   Picture p;
   PictureNode node;
   node.id = 1;

@@ -2,10 +2,13 @@
 // order between the posting of an event and its delivery; the functor tells it. Without the sanitizer it costs nothing.
 //
 //   handOver(object, [this, rows] { setRows(rows); });      // runs on the object's thread; at once where that is ours
+//   startOn(pool, [rows] { paint(rows); });                 // runs on a thread of the pool
 //   threadEnds(thread, place);                              // before start(): what the thread did is known after joined(place)
 #pragma once
 #include <QObject>
+#include <QRunnable>
 #include <QThread>
+#include <QThreadPool>
 #include <utility>
 
 #ifdef __SANITIZE_THREAD__
@@ -49,6 +52,22 @@ private:
 template <typename F>
 void handOver(QObject* to, F f) {
   QMetaObject::invokeMethod(to, HandedOver<F>(std::move(f)));
+}
+
+/// A functor that a thread of a pool runs and drops.
+template <typename F>
+class HandedOverRun : public QRunnable {
+public:
+  explicit HandedOverRun(F f) : f_(std::move(f)) { releaseTo(&f_); }
+  void run() override { f_(); }
+
+private:
+  HandedOver<F> f_;
+};
+
+template <typename F>
+void startOn(QThreadPool& pool, F f) {
+  pool.start(new HandedOverRun<F>(std::move(f))); // the pool owns it
 }
 
 /// `place`: any address of the owner that outlives the thread.
