@@ -23,6 +23,7 @@ using namespace heuristic;
 
 /// Iterations that justify a thread of their own.
 constexpr int64_t kWorkPerThread = 128 << 10;
+constexpr int64_t kMostStride = 4; ///< whose steps are written out
 
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
@@ -81,15 +82,34 @@ void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
              inWords("the panel of the lanes is made once for the loops inside"));
 }
 
+/// The steps of a stride (the inner loop of one that was split by it) say which terms there are, once both are written out.
+/// Returns the number of results that are; their axes go.
+int64_t writeOutStrides(KernelOptimizer& s, std::vector<TileAxis>& axes, int64_t width) {
+  int64_t taken = 1, terms = 1;
+  for (const TileAxis& a : axes)
+    if (a.isTerm) terms *= a.extent;
+  auto isDivided = [](int64_t stride) { return stride == TileAxis::kNotLinear; };
+  std::erase_if(axes, [&](const TileAxis& a) {
+    if (a.isTerm || a.oneByOne || a.extent > kMostStride || std::ranges::none_of(a.strides, isDivided))
+      return false;
+    if (taken * a.extent * terms > mostWrittenOut(width)) return false;
+    const Opt opt{OptOp::UPCAST, axisOf(s, a.range), {a.extent}};
+    if (!tryApply(s, opt, inWords("the steps of a stride: each has terms of its own"))) return false;
+    taken *= a.extent;
+    return true;
+  });
+  return taken;
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
+  int64_t taken = writeOutStrides(s, axes, width);
   Tile tile = chooseTile(axes, k.reads.size(), width, observer && observer->wantsRewrites());
   const Decision why = priceOf(tile);
-  int64_t taken = 1;
   for (const Tile::Part& p : tile.parts)
     if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
                  : tryApply(s, upcast(s, p), why))

@@ -3,6 +3,7 @@
 
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
+#include "engine/uop/linear.h"
 #include "engine/uop/visit.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar r{"r"}, c{"c", PatVar::Const}, store{"store"};
+constexpr PatVar r{"r"}, x{"x"}, c{"c", PatVar::Const}, store{"store"};
 
 size_t firstRangeOf(UOp u) {
   return u.is(Op::STORE) ? 2 : 1;
@@ -45,10 +46,29 @@ constexpr RuleDef kFlatten[] = {RULE("flatten-ranges", any({Op::REDUCE, Op::END,
 
 // --- split ---
 
+/// The loop over results in a sum like i - k, where k steps through terms by a stride; null if there is none.
+UOp loopOfStride(UOp sum, int64_t stride) {
+  constexpr int64_t kMostStride = 8;
+  if (stride > kMostStride) return {};
+  UOp loop;
+  bool isReduced = false;
+  for (const Term& t : linearOf(sum).terms) {
+    if (!t.node.is(Op::RANGE)) return {};
+    isReduced |= t.node.axisType() == AxisType::Reduce;
+    if ((t.factor == 1 || t.factor == -1) && t.node.axisType() == AxisType::Loop) loop = t.node;
+  }
+  return isReduced ? loop : UOp();
+}
+/// A range modulo a divisor of its extent is two loops. So is the loop of results in (i - k) % 2: its inner steps then say
+/// which terms there are.
 UOp markModulo(Match& m) {
-  UOp range = m[r], by = m[c];
-  if (!range.src(0).isConst() || !by.isConst()) return m.decline("the extent or the divisor is symbolic");
-  int64_t extent = range.src(0).arg().i(), inner = by.arg().i();
+  UOp range = m[x], by = m[c];
+  if (!by.isConst()) return m.decline("the divisor is symbolic");
+  const int64_t inner = by.arg().i();
+  if (!range.is(Op::RANGE)) range = loopOfStride(range, inner);
+  if (!range) return m.decline("no loop of results is added to one of terms");
+  const int64_t extent = extentOf(range);
+  if (extent < 0) return m.decline("the extent is symbolic");
   if (inner <= 1 || inner >= extent || extent % inner)
     return m.decline("the divisor does not divide the extent");
   auto& splits = m.ctx<SplitRangesContext>().splits;
@@ -73,7 +93,7 @@ UOp splitMarked(Match& m) {
   return m.root().substitute(replace);
 }
 constexpr RuleDef kSplit[] = {
-    RULE("mark-range-modulo", any(Op::RANGE).named(r) % c, markModulo),
+    RULE("mark-range-modulo", any({Op::RANGE, Op::ADD}).withDtype(kMaskIndex).named(x) % c, markModulo),
     RULE("split-marked-ranges", any(Op::SINK), splitMarked),
 };
 

@@ -185,10 +185,35 @@ UOp lessOfQuotient(Match& m) {
   return less(m[x], bound);
 }
 
+/// x%d < c, where x is y and a multiple of d: if y is less than d, and not so far below 0 that a remainder below c could
+/// come from there, y is in [0, c). So the gate of a window that was laid out in rows of d elements needs no remainder.
+UOp lessOfRemainder(Match& m) {
+  if (!isInt(m[c0]) || !isInt(m[c1]) || m[x].dtype().count() != 1)
+    return m.decline("a constant is no integer, or x is a vector");
+  const int64_t d = intOf(m[c0]), c = intOf(m[c1]);
+  if (d <= 1 || c <= 0 || c >= d || m[x].vmin() < 0)
+    return m.decline("x may be negative, or the bound is no remainder");
+  Linear near = linearOf(m[x]);
+  auto reduce = [d](int64_t& factor) {
+    factor = static_cast<int64_t>(floorMod(factor, d));
+    if (factor > d - factor) factor -= d;
+  };
+  for (Term& t : near.terms) reduce(t.factor);
+  reduce(near.constant);
+  if (!normalize(near)) return m.decline("a factor leaves 64 bits");
+  const Interval range = intervalOf(near);
+  const Wide shift = -floorDiv(range.lo - (c - d), Wide{d}) * d; // the least multiple of d that y may need
+  if (range.hi + shift >= d) return m.decline("x is not within one multiple of the divisor");
+  near.constant += static_cast<int64_t>(shift);
+  UOp y = near.toUOp();
+  return less(y, 0).logicalNot() & less(y, c);
+}
+
 constexpr Pat xWrap = Pat(x).withDtype(kMaskInts & ~kMaskIndex);
 
 constexpr RuleDef kCompareRules[] = {
     RULE("lt-of-quotient", pat::op(Op::CMPLT, xi / c0, c1), lessOfQuotient),
+    RULE("lt-of-remainder", pat::op(Op::CMPLT, xi % c0, c1), lessOfRemainder),
     RULE("lt-normal", pat::op(Op::CMPLT, xi, y), foldLess),
     RULE("ne-normal", pat::op(OpSet{Op::CMPNE, Op::CMPEQ}, xi, y), foldEquality),
     RULE("ne-move-const", (xWrap + c0) != c1, x != pat::fold(pat::op(Op::SUB, c1, c0))),

@@ -134,6 +134,40 @@ TEST_CASE("random gates let through what they did, and what they gate keeps its 
   }
 }
 
+TEST_CASE("gates of windows laid out in rows say where in its row an element lies") {
+  std::mt19937 random(3);
+  auto draw = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  for (int round = 0; round < 2000; ++round) {
+    Pool pool;
+    PoolScope scope(pool);
+    // Element i of window k lies near the start of row k, at i - k or so: the gradient of a pooling.
+    const int64_t row = draw(3, 12), count = draw(2, 5), wide = draw(2, 12), kept = draw(1, row - 1);
+    const int64_t step = row * draw(0, 2) + draw(-3, 3), stride = draw(1, 3), start = draw(0, 2 * row);
+    UOp i = UOp::range(wide, 0), k = UOp::range(count, 1, AxisType::Reduce);
+    UOp x = i + k * std::abs(step) + start, inside = x % row;
+    UOp gate = (inside < kept) & (x < draw(1, count * row)) & (inside % stride < 1);
+    UOp index = (x / row * 100 + inside / stride).validWhere(gate), s = graphRewrite(index, sym());
+    for (int64_t a = 0; a < wide; ++a)
+      for (int64_t b = 0; b < count; ++b) {
+        Binding at{{i, ConstValue::ofInt(a)}, {k, ConstValue::ofInt(b)}};
+        auto before = evaluate(index, at), after = evaluate(s, at);
+        bool same = before && after && sameValue(*before, *after);
+        CHECK_MESSAGE(same, index.render(), " -> ", s.render(), " at ", a, ",", b);
+        if (!same) return;
+      }
+  }
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(58, 0), k = UOp::range(4, 1, AxisType::Reduce), x = i + k * 58;
+  UOp gate = (x < 177) & (x % 59 < 56);
+  UOp plain = graphRewrite((x / 59 * 100 + x % 59).validWhere(gate), sym());
+  CHECK_MESSAGE(!plain.below().intersects(OpSet{Op::IDIV, Op::MOD}), plain.render());
+  CHECK_MESSAGE(plain.src(0).render().find("58") == std::string::npos,
+                plain.render()); // k < 3, and i - k in [0, 56)
+}
+
 TEST_CASE("lowering of index keeps values and leaves no index") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     Pool pool;
