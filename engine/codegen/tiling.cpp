@@ -25,6 +25,8 @@ constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that co
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
+constexpr double kOverlap = 128;    ///< steps of a row that the processor runs beside those of the next rows
+constexpr int64_t kLongSum = 160;   ///< terms, of which more than kMaxVector may be lanes
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
 constexpr double kThere = 0.4;      ///< part of the lanes of a strided window that is read; the rest is 0
 constexpr double kPanelCare = 1.15; ///< factor on the cost of a panel: at equal cost, contiguous memory
@@ -77,7 +79,8 @@ public:
       return static_cast<double>(vectors);
     };
     const int64_t wholeVectors = lanes.amount / width_;
-    bool ragged = lanes.amount % width_ != 0;
+    bool ragged = lanes.amount % width_ != 0,
+         partial = v.isTerm && ragged && lanes.amount < v.extent && v.extent > width_;
     double loads = 0, inserts = 0, branches = 0, addressing = 0;
     bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
@@ -108,7 +111,7 @@ public:
         // A vector of 11 lanes is read as 8, 2 and 1.
         loads += times * (static_cast<double>(wholeVectors) +
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
-        if (ragged) inserts += 2 * times * vectorsOf(lanes.amount);
+        if (ragged && !partial) inserts += 2 * times * vectorsOf(lanes.amount);
         if (gated) branches += times;
       } else {
         double there = known && v.gates[r] && v.strides[r] == TileAxis::kNotLinear ? kThere : 1;
@@ -119,9 +122,11 @@ public:
     }
     bool single = lanes.amount == 1;
     double operations = single ? static_cast<double>(all) : vectorsOf(all);
-    if (ragged && !single && rowCount > 1) inserts += 2 * operations;
+    if (ragged && !partial && !single && rowCount > 1) inserts += 2 * operations;
     double spilled = 2 * std::max(0.0, operations - accumulators(width_));
-    double cycles = std::max({kLatency, operations / 2, (loads + spilled) / 2, inserts,
+    // The rows of a short sum overlap: none waits for the accumulators of the one before.
+    const bool overlaps = partial && steps_ <= kOverlap * static_cast<double>(lanes.amount);
+    double cycles = std::max({overlaps ? 0 : kLatency, operations / 2, (loads + spilled) / 2, inserts,
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
@@ -131,6 +136,7 @@ public:
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
+    if (partial) cycles += apart(lanes.amount, rowCount) * static_cast<double>(all);
     if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
@@ -157,6 +163,17 @@ public:
       if (!a.strides[read]) reuse *= static_cast<double>(a.extent) / static_cast<double>(part);
     }
     return worthPanel(true, terms, reuse, terms * lanes.amount * 4) ? reuse : 0;
+  }
+
+  /// Cycles of a lane of terms, more than in a whole vector, where vectors of 8, 4, 2 and 1 are put together: measured for 4
+  /// to 64 lanes of 1, 2 and 4 rows.
+  static double apart(int64_t lanes, int64_t rows) {
+    if (rows > 2) return 0.25;
+    if (lanes % 2 == 0)
+      return lanes > kMaxVector && rows > 1 ? 0.55 : lanes >= 16 ? 0.04 : rows == 1 ? 0.06 : 0.09;
+    if (lanes < 8) return rows == 1 ? 0.24 : 0.34;
+    if (lanes & 8) return rows == 1 ? 0.44 : 0.12;
+    return 0.06;
   }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -265,7 +282,9 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
     few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, kMaxRows, 4));
-    many.push_back(amounts(a, kMaxVector, registerLanes));
+    // Terms that no whole vectors divide: the part that is left over counts less in longer vectors.
+    const bool isRagged = a.isTerm && a.extent % registerLanes && a.extent >= kLongSum;
+    many.push_back(amounts(a, isRagged ? 2 * kMaxVector : kMaxVector, registerLanes));
   }
   double best = Model::kNever;
   Chosen lanes{0, 1};
