@@ -169,18 +169,16 @@ UOp reduceRepeated(Match& m) {
   }
   const double elements = elementCount(r.shape()), iterations = elementCount(s.shape());
   const double saved = (iterations - iterations / times) * kStepOfSum;
-  if (times <= 1 || saved <= elements * (kStore + kLoad) + kKernel)
-    return m.decline("no axis repeats it, or a kernel more costs as much");
+  const double price = elements * (kStore + kLoad) + kKernel;
+  if (times <= 1 || saved <= price) return m.decline("no axis repeats it, or a kernel more costs as much");
   UOp once = UOp::make(Op::SHRINK, s.dtype(), {s, shapeToUOp(begin), shapeToUOp(end)});
   once = UOp::make(Op::REDUCE_AXIS, r.dtype(), {once}, r.arg());
   UOp all = UOp::make(Op::EXPAND, r.dtype(), {once, shapeToUOp(r.shape())});
   because([&] {
-    return Decision{fmt::format("its rows repeat {} times", times),
-                    elements * (kStore + kLoad) + kKernel,
-                    kPriceUnit,
-                    {{"each computed", saved}}};
+    return Decision{
+        fmt::format("its rows repeat {} times", times), price, kPriceUnit, {{"each computed", saved}}};
   });
-  return UOp::make(Op::CONTIGUOUS, r.dtype(), {all});
+  return UOp::make(Op::CONTIGUOUS, r.dtype(), {all}); // a result of a whole shape has memory of that shape
 }
 
 /// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
@@ -193,6 +191,8 @@ UOp splitReduce(Match& m) {
   int64_t inSize = prod(in).i(), outSize = prod(out).i();
   if (outSize == 0 || inSize / outSize < kSplitFrom)
     return m.decline("the sum is shorter than a split pays for");
+  if (outSize > 1 && !r.below().has(Op::BUFFER))
+    return m.decline("several sums that read no memory may have a closed form");
   const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> repeated = axesRepeatingBase(s);
   for (int64_t axis : arg.axes) {

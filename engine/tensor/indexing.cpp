@@ -1,10 +1,12 @@
 // Indexing by numbers, slices and tensors; gather, scatter.
+#include "engine/tensor/graph.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace uopscope {
 
@@ -105,10 +107,42 @@ Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
   return x.pad(grow).reshape(apart).shrinkTo(first).reshape(kept);
 }
 
-/// Sets masked elements. If several entries of the mask select the same element, the last one wins.
-Tensor maskedSet(const Tensor& target, Tensor values, Tensor mask, const Ints& axes) {
-  for (size_t i = axes.size(); i-- > 0;) {
-    auto masks = mask.splitEvery(1, axes[i]), parts = values.splitEvery(1, axes[i]);
+constexpr int64_t kFew =
+    16; ///< entries that are tried one after the other, in code as long as there are entries
+
+/// Values that are set by numbers: in memory, so that they are read, and not found by a sum, which has no -0.
+Tensor readable(const Tensor& values, const Shape& entries) {
+  int64_t all = 1;
+  for (const Sint& n : entries) all *= n.vmax();
+  return all > kFew && !graph::base(values.uop()).is(Op::CONST) ? values.contiguous() : values;
+}
+
+/// The last masked entry along an axis of many, by its number: a search, and a read at what it found.
+std::pair<Tensor, Tensor> lastByNumber(const Tensor& values, const Tensor& mask, int64_t axis) {
+  const int64_t n = mask.intShape()[static_cast<size_t>(axis)];
+  Shape along(mask.shape().size(), Sint(1));
+  along[static_cast<size_t>(axis)] = Sint(n);
+  const TensorOptions counting{mask.device(), dtypes::int32, false};
+  Tensor numbers =
+      Tensor::arange(ConstValue::ofInt(1), ConstValue::ofInt(n + 1), ConstValue::ofInt(1), counting)
+          .reshape(along);
+  Tensor last = mask.where(numbers, 0).max(Ints{axis}, true);
+  return {numbers.eq(last).where(values, 0).sum(Ints{axis}, true, values.dtype()), last.ne(0)};
+}
+
+/// Sets masked elements; the entries lie along neighbouring axes. If several select the same element, the last one wins;
+/// `alike`: all entries have the same value.
+Tensor maskedSet(const Tensor& target, Tensor values, Tensor mask, int64_t firstAxis, int64_t axes,
+                 bool alike) {
+  mask = mask.flatten(firstAxis, firstAxis + axes - 1);
+  values = values.flatten(firstAxis, firstAxis + axes - 1);
+  if (alike) {
+    mask = mask.any(Ints{firstAxis}, true);
+    values = values.splitEvery(1, firstAxis)[0];
+  } else if (mask.intShape()[static_cast<size_t>(firstAxis)] > kFew) {
+    std::tie(values, mask) = lastByNumber(values, mask, firstAxis);
+  } else {
+    auto masks = mask.splitEvery(1, firstAxis), parts = values.splitEvery(1, firstAxis);
     for (size_t k = 1; k < masks.size(); ++k) {
       parts[0] = masks[k].where(parts[k], parts[0]);
       masks[0] = masks[0].bitOr(masks[k]);
@@ -116,11 +150,7 @@ Tensor maskedSet(const Tensor& target, Tensor values, Tensor mask, const Ints& a
     mask = masks[0];
     values = parts[0];
   }
-  for (size_t i = axes.size(); i-- > 0;) {
-    mask = mask.squeeze(axes[i]);
-    values = values.squeeze(axes[i]);
-  }
-  return mask.where(values, target);
+  return mask.squeeze(firstAxis).where(values.squeeze(firstAxis), target);
 }
 
 } // namespace
@@ -207,11 +237,13 @@ Tensor Tensor::getOrSet(std::vector<Index> indices, const Tensor& value) const {
   if (!to)
     fail(ErrorKind::Shape,
          fmt::format("cannot broadcast the value {} to {}", shapeStr(value.shape()), shapeStr(x.shape())));
-  Tensor v = value.cast(dtype()).broadcastTo(*to);
+  Tensor v = readable(value.cast(dtype()), *big).broadcastTo(*to);
   for (int64_t d : summed) v = v.unsqueeze(d);
-  Ints axes;
-  for (int64_t i = 0; i < n; ++i) axes.push_back((moved ? 0 : first) + i);
-  return maskedSet(*this, v, mask, axes);
+  const int64_t firstEntry = moved ? 0 : first, missing = x.ndim() - value.ndim();
+  bool alike = true;
+  for (int64_t i = std::max<int64_t>(firstEntry - missing, 0); i < firstEntry + n - missing; ++i)
+    alike &= graph::isInt(value.shape()[static_cast<size_t>(i)], 1);
+  return maskedSet(*this, v, mask, firstEntry, n, alike);
 }
 
 Tensor Tensor::get(std::vector<Index> indices) const {
@@ -319,8 +351,8 @@ Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Operand& src, con
     fail(ErrorKind::Type, "Tensor src is not supported with reduce arg. see scatter_reduce");
   Tensor values = src.isTensor() ? src.tensor() : index.fullLike(src.value(), {device(), dtype(), {}});
   if (!how.empty()) return scatterReduce(dim, index, values, how == "add" ? "sum" : "prod");
-  auto [v, mask] = preScatter(dim, index, values);
-  return maskedSet(*this, v, mask, {-1});
+  auto [v, mask] = preScatter(dim, index, readable(values, {index.shape()[resolveAxis(dim)]}));
+  return maskedSet(*this, v, mask, mask.ndim() - 1, 1, !src.isTensor());
 }
 
 Tensor Tensor::scatterReduce(int64_t dim, const Tensor& index, const Tensor& src, const std::string& how,
