@@ -8,12 +8,12 @@ from uopscope.notebook import tensor_html as repr_html
 
 def cumalu(self, axis, op, _include_initial=False):
   """What `op` (ADD, MAX, MUL) makes of everything up to each element; with _include_initial of everything before it."""
-  running = {Ops.ADD: Tensor.cumsum, Ops.MAX: lambda x, axis: x.cummax(axis)[0], Ops.MUL: Tensor.cumprod}
+  reduces = {Ops.ADD: Tensor.sum, Ops.MAX: Tensor.max, Ops.MUL: Tensor.prod}
   count = self.shape[axis]
-  assert count != 0 and op in running, f"{op} of an axis of {count}: ADD, MAX and MUL of at least one element can be accumulated"
-  if not _include_initial: return running[op](self, axis)
+  assert count != 0 and op in reduces, f"{op} of an axis of {count}: ADD, MAX and MUL of at least one element can be accumulated"
   identity = {Ops.ADD: 0, Ops.MAX: dtypes.min(self.dtype), Ops.MUL: 1}[op]
-  return running[op](self, axis).transpose(axis, -1).pad((1, -1), value=identity).transpose(axis, -1)
+  padded = self.transpose(axis, -1).pad((count - (not _include_initial), -int(_include_initial)), value=identity)
+  return reduces[op](padded._pool((count,)), -1).transpose(axis, -1)
 
 def threefry_random_bits(key, counts0, counts1):
   """The random words of a key of two words and of counters: those of the low halves, then those of the high halves."""
