@@ -212,6 +212,14 @@ bool suitsLanes(const KernelOptimizer& s, UOp range) {
   return any;
 }
 
+/// Lanes of a row's reduction: whole vectors, else a large even part of the row, which is several vectors and a rest.
+int64_t lanesOfRow(int64_t extent, int64_t width) {
+  if (int64_t whole = largestDivisor(extent, {4 * width, 2 * width, width})) return whole;
+  for (int64_t n = 4 * width; n >= width; n -= 2)
+    if (extent % n == 0) return n;
+  return largestDivisor(extent, {width / 2, width / 4});
+}
+
 /// Each loop along a row becomes lanes of its own: those of reductions as several accumulators, which wait for each
 /// other less, those that store a row for the kernel or its results as one vector.
 void chooseForRows(KernelOptimizer& s, int64_t width) {
@@ -219,7 +227,7 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
     UOp along;
     for (UOp r : rangesIn(red.src().subspan(1)))
       if (suitsLanes(s, r)) along = r;
-    int64_t amount = along ? largestDivisor(extentOf(along), {4 * width, 2 * width, width, width / 2}) : 0;
+    int64_t amount = along ? lanesOfRow(extentOf(along), width) : 0;
     if (amount)
       tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
                inWords("terms of a row lie side by side: vectors of accumulators"));

@@ -154,7 +154,7 @@ UOp dividedUnder(UOp u, const Split& s, int64_t d) {
 
 /// A quotient or a remainder of a sum by d, where the gate says that a sum that may be negative is not. Division then rounds
 /// down, and so multiples of d leave it; the rest is made positive by a multiple of d.
-UOp dividedDown(UOp u, Linear sum, int64_t d) {
+UOp dividedDown(UOp u, const Linear& sum, int64_t d) {
   Linear whole{{}, 0, sum.dtype}, rest{{}, sum.constant, sum.dtype};
   for (const Term& t : sum.terms) (t.factor % d ? rest : whole).terms.push_back(t);
   const Wide low = intervalOf(rest).lo, shift = low < 0 ? -floorDiv(low, Wide{d}) : Wide{0};

@@ -25,13 +25,14 @@ constexpr double kLarge = 1 << 17;      ///< elements: below, memory is near and
 constexpr double kLongestRow = 1 << 15; ///< elements of a reduction: 128 kB stay in the second cache
 constexpr double kMostKept = 1 << 13;   ///< elements of a row that is stored: 32 kB
 constexpr int64_t kLanes = 16;          ///< a row consists of whole vectors
+constexpr int64_t kPartLanes = 4, kLongRow = 448; ///< a longer row may also end in a part of a vector
 
 bool isProcessor(std::string_view device) {
   return device.substr(0, device.find(':')) == "CPU";
 }
 
-bool isWholeVectors(const Sint& extent) {
-  return extent.isInt() && extent.i() % kLanes == 0;
+bool isVectors(const Sint& extent) {
+  return extent.isInt() && extent.i() % (extent.i() < kLongRow ? kLanes : kPartLanes) == 0;
 }
 
 } // namespace
@@ -77,7 +78,7 @@ bool RangeAssignment::reducesRow(UOp u, const Inside& place) {
     double all = elementCount(of), each = all / std::max(1.0, elementCount(v.shape()));
     bool suits = allInt(of) && elementCount(v.shape()) <= place.steps && all >= kLarge &&
                  each <= kLongestRow && axes.back() + 1 == static_cast<int64_t>(of.size()) &&
-                 isWholeVectors(of.back()) && !needsLargerSum(v.src(0), place.steps);
+                 isVectors(of.back()) && !needsLargerSum(v.src(0), place.steps);
     any |= suits;
     return suits ? Visit::Past : Visit::Stop;
   });
@@ -98,7 +99,7 @@ bool RangeAssignment::staysInRow(UOp u, const std::vector<Use>& uses, const Insi
   }
   auto isReadOnce = [&](const Use& use) { return use.evals <= elementCount(u.shape()); };
   return rows_.contains(kernel) && !u.is(Op::REDUCE_AXIS) && place.elements <= kMostKept &&
-         isWholeVectors(u.shape()[place.axes.back()]) && std::all_of(uses.begin(), uses.end(), isReadOnce) &&
+         isVectors(u.shape()[place.axes.back()]) && std::all_of(uses.begin(), uses.end(), isReadOnce) &&
          !needsLargerSum(u, place.steps);
 }
 

@@ -144,6 +144,28 @@ def torch_cumsum_gradient(x, g):
         return torch.autograd.grad((x.cumsum(1) * g).sum(), x)[0]
 
 
+def max_pool_gradient(x, g):
+    x = x.detach().requires_grad_(True)
+    return (x.max_pool2d((3, 3), stride=2, padding=1) * g).sum().gradient(x)[0]
+
+
+def torch_max_pool_gradient(x, g):
+    import torch
+    with torch.enable_grad():
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad((F().max_pool2d(x, 3, 2, 1) * g).sum(), x)[0]
+
+
+def np_max_pool_gradient(np, x, g):
+    wide = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
+    v = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
+    first = v.reshape(*v.shape[:4], 9).argmax(-1)
+    out = np.zeros_like(wide)
+    b, c, i, j = np.indices(first.shape)
+    np.add.at(out, (b, c, 2 * i + first // 3, 2 * j + first % 3), g)
+    return out[:, :, 1:-1, 1:-1]
+
+
 def log_sums(x):
     import numpy as np
     return np.logaddexp.accumulate(x, 1)
@@ -254,6 +276,12 @@ def cases():
                lambda x, i, s: x.scatter_reduce(1, i, s, "sum"), lambda x, i, s: x.scatter_add(1, i, s), np_scatter_rows, bound=16 * EPS, bytes=12 << 20)
     yield case(M, "einsum of three 512", [normal(512, 512)] * 3, lambda a, b, c: einsum3(a, b, c), lambda a, b, c: einsum3(a, b, c),
                lambda np, a, b, c: a @ b @ c, terms=1 << 10, flops=4 << 27)
+    yield case(M, "softmax 4096x1000", [normal(4096, 1000)], lambda x: x.softmax(), lambda x: x.softmax(-1), lambda np, x: softmax64(np, x), bound=32 * EPS, bytes=8 * 4096 * 1000)
+    yield case(M, "squares of rows, 10000x100", [normal(10000, 100)], lambda x: (x * x).sum(1), lambda x: (x * x).sum(1), lambda np, x: (x * x).sum(1),
+               lambda x: (x * x).sum(1), terms=100, bytes=4 * 10**6)
+    yield case(M, "any 4096x1024", [normal(4096, 1024)], lambda x: (x > 3).any(1), lambda x: (x > 3).any(1), lambda np, x: (x > 3).any(1), lambda x: (x > 3).any(1), bound=0, bytes=4 << 22)
+    yield case(M, "gradient of max pool 3x3/2 64x56x56 b8", [normal(8, 64, 56, 56), normal(8, 64, 28, 28)], max_pool_gradient, torch_max_pool_gradient,
+               np_max_pool_gradient, bound=16 * EPS, bytes=12 * 8 * 64 * 56 * 56)
     yield case(M, "top-k 8 of 256x4096", [normal(256, 4096)], lambda x: x.topk(8)[0], lambda x: x.topk(8)[0], lambda np, x: -np.sort(-x)[:, :8], bound=0, bytes=4 << 20)
     yield case(M, "embedding gradient 1024x256 of 4096", [integers(4096, 1024), normal(1024, 256)], lambda i, g: embedding_gradient(i, g, 4096),
                lambda i, g: torch_embedding_gradient(i, g, 4096), lambda np, i, g: np_scatter_add(np, i, g, 4096), bound=16 * EPS, bytes=4 << 20)
