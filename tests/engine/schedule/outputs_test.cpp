@@ -129,7 +129,8 @@ TEST_CASE(
     return sum(expand(x, {8, times, terms}) * filled(3, {8, times, terms}), {2});
   };
   f.check({repeated(16, 4)}, 1);
-  f.check({repeated(512, 64)}, 2);
+  f.check({repeated(128, 64)}, 1); // in lanes it is soon done
+  f.check({repeated(1024, 256)}, 2);
   UOp padded = pad(filled(1, {64, 1}), {0, 0}, {0, 511}) + expand(f.tensor({1, 512}), {64, 512});
   f.check({sum(expand(reshape(permute(padded, {1, 0}), {512, 64, 1}), {512, 64, 8}), {0})},
           -1); // margins are no repetition
@@ -137,9 +138,9 @@ TEST_CASE(
                    expand(f.tensor({512, 1, 1}), {512, 8, 64}),
                {0})},
           -1);
-  UOp result = repeated(512, 64);
+  UOp result = repeated(1024, 256);
   Schedule s = f.schedule({result});
   UOp memory = Fixture::became(s, result);
   while (!memory.is(Op::BUFFER)) memory = memory.src(0);
-  CHECK(memory.arg().i() == 8 * 64); // of its whole shape
+  CHECK(memory.arg().i() == 8 * 256); // of its whole shape
 }
