@@ -88,7 +88,7 @@ UOp reduceGradient(Match& m) {
   case Op::MAX: {
     UOp hits = equal(x, spread(r)).cast(g.dtype());
     UOp count = graph::reduceAxis(hits, Op::ADD, arg.axes);
-    return gradients({times(times(hits, inverseOf(spread(count))), spread(g))});
+    return gradients({times(hits, spread(times(inverseOf(count), g)))}); // the share of each, computed once
   }
   case Op::MUL: return gradients({times(spread(g), productOfOthers(x, arg.axes))});
   default: return {};
