@@ -196,7 +196,7 @@ Tensor Tensor::arange(ConstValue start, ConstValue stop, ConstValue step, const 
   TensorOptions typed = o;
   typed.dtype = d;
   if (n <= 0) return fromDoubles({}, {0}, typed);
-  // The windows of a running sum over n numbers have about 2 n * n elements, which 64 bits have to count.
+  // The windows of n numbers have about 2 n * n elements, which 64 bits have to count.
   constexpr int64_t kMostSummed = int64_t{1} << 30, kRow = int64_t{1} << 20;
   if (n > kMostSummed) {
     TensorOptions counting = o;
@@ -207,7 +207,9 @@ Tensor Tensor::arange(ConstValue start, ConstValue stop, ConstValue step, const 
   }
   ConstValue offset =
       real ? ConstValue::ofFloat(start.asDouble() - step.asDouble()) : ConstValue::ofInt(start.i - step.i);
-  return full({Sint(n)}, step, typed).cumulate(0, Op::ADD).add(offset).cast(d);
+  // Window i of the steps behind n - 1 zeros holds i + 1 of them.
+  Tensor windows = full({Sint(n)}, step, typed).pad({{Sint(n - 1), 0}}).pool({n}, {1}, {1});
+  return windows.sum(Ints{-1}).add(offset).cast(d);
 }
 
 Tensor Tensor::arange(int64_t n, const TensorOptions& o) {
