@@ -27,7 +27,8 @@ int registerLanes(const Target& target, DType d) {
 int accessLanes(const Target& target, DType d, AddrSpace space) {
   if (!target.supportsVectors) return 1;
   if (d.isBool() && target.aluLanes == 1) return 1; // no GPU has vectors of bools
-  if (space == AddrSpace::Reg) return d.isBool() ? target.aluLanes : aluLanes(target, d); // as wide as the arithmetic
+  if (space == AddrSpace::Reg)
+    return d.isBool() ? target.aluLanes : aluLanes(target, d); // as wide as the arithmetic
   int bytes = target.maxVectorLanes * 4;
   return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), target.vectorLimit));
 }
