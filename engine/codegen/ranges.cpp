@@ -16,7 +16,7 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar r{"r"}, x{"x"}, c{"c", PatVar::Const}, store{"store"};
+constexpr PatVar x{"x"}, c{"c", PatVar::Const}, store{"store"};
 
 size_t firstRangeOf(UOp u) {
   return u.is(Op::STORE) ? 2 : 1;

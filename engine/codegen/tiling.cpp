@@ -79,8 +79,7 @@ public:
       return static_cast<double>(vectors);
     };
     const int64_t wholeVectors = lanes.amount / width_;
-    bool ragged = lanes.amount % width_ != 0,
-         partial = v.isTerm && ragged && lanes.amount < v.extent && v.extent > width_;
+    bool ragged = lanes.amount % width_ != 0, partial = ragged && isJoined(v) && lanes.amount < v.extent;
     double loads = 0, inserts = 0, branches = 0, addressing = 0;
     bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
@@ -136,7 +135,7 @@ public:
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
-    if (partial) cycles += apart(lanes.amount, rowCount) * static_cast<double>(all);
+    if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
     if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
   }
@@ -165,9 +164,11 @@ public:
     return worthPanel(true, terms, reuse, terms * lanes.amount * 4) ? reuse : 0;
   }
 
+  /// Whether lanes of these terms are priced as vectors of several lengths together. Registers of 4 lanes are too short for it.
+  bool isJoined(const TileAxis& terms) const { return terms.isTerm && width_ >= 8 && terms.extent > width_; }
   /// Cycles of a lane of terms, more than in a whole vector, where vectors of 8, 4, 2 and 1 are put together: measured for 4
-  /// to 64 lanes of 1, 2 and 4 rows.
-  static double apart(int64_t lanes, int64_t rows) {
+  /// to 64 lanes of 1, 2 and 4 rows with registers of 16 lanes.
+  static double joining(int64_t lanes, int64_t rows) {
     if (rows > 2) return 0.25;
     if (lanes % 2 == 0)
       return lanes > kMaxVector && rows > 1 ? 0.55 : lanes >= 16 ? 0.04 : rows == 1 ? 0.06 : 0.09;
@@ -283,7 +284,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   for (const TileAxis& a : axes) {
     few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, kMaxRows, 4));
     // Terms that no whole vectors divide: the part that is left over counts less in longer vectors.
-    const bool isRagged = a.isTerm && a.extent % registerLanes && a.extent >= kLongSum;
+    const bool isRagged = model.isJoined(a) && a.extent % registerLanes && a.extent >= kLongSum;
     many.push_back(amounts(a, isRagged ? 2 * kMaxVector : kMaxVector, registerLanes));
   }
   double best = Model::kNever;

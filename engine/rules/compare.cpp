@@ -204,6 +204,7 @@ UOp lessOfRemainder(Match& m) {
   const Interval range = intervalOf(near);
   const Wide shift = -floorDiv(range.lo - (c - d), Wide{d}) * d; // the least multiple of d that y may need
   if (range.hi + shift >= d) return m.decline("x is not within one multiple of the divisor");
+  if (!fitsInt64(near.constant + shift)) return m.decline("a constant leaves 64 bits");
   near.constant += static_cast<int64_t>(shift);
   UOp y = near.toUOp();
   return less(y, 0).logicalNot() & less(y, c);

@@ -92,9 +92,9 @@ UOp dividedDown(UOp u, const Linear& sum, int64_t d) {
   Linear whole{{}, 0, sum.dtype}, rest{{}, sum.constant, sum.dtype};
   for (const Term& t : sum.terms) (t.factor % d ? rest : whole).terms.push_back(t);
   const Wide low = intervalOf(rest).lo, shift = low < 0 ? -floorDiv(low, Wide{d}) : Wide{0};
-  if (shift > INT32_MAX ||
-      __builtin_add_overflow(rest.constant, static_cast<int64_t>(shift) * d, &rest.constant))
-    return {};
+  const Wide moved = rest.constant + shift * d;
+  if (!fitsInt64(shift) || !fitsInt64(moved)) return {};
+  rest.constant = static_cast<int64_t>(moved);
   for (Term& t : whole.terms) t.factor /= d;
   UOp positive = rest.toUOp();
   if (u.is(Op::MOD)) return positive % d;

@@ -119,7 +119,7 @@ Tensor readable(const Tensor& values, const Shape& entries) {
 
 /// The last masked entry along an axis of many, by its number: a search, and a read at what it found.
 std::pair<Tensor, Tensor> lastByNumber(const Tensor& values, const Tensor& mask, int64_t axis) {
-  const int64_t n = mask.intShape()[static_cast<size_t>(axis)];
+  const int64_t n = mask.shape()[static_cast<size_t>(axis)].i();
   Shape along(mask.shape().size(), Sint(1));
   along[static_cast<size_t>(axis)] = Sint(n);
   const TensorOptions counting{mask.device(), dtypes::int32, false};
@@ -134,12 +134,14 @@ std::pair<Tensor, Tensor> lastByNumber(const Tensor& values, const Tensor& mask,
 /// `alike`: all entries have the same value.
 Tensor maskedSet(const Tensor& target, Tensor values, Tensor mask, int64_t firstAxis, int64_t axes,
                  bool alike) {
-  mask = mask.flatten(firstAxis, firstAxis + axes - 1);
-  values = values.flatten(firstAxis, firstAxis + axes - 1);
+  if (axes > 1) {
+    mask = mask.flatten(firstAxis, firstAxis + axes - 1);
+    values = values.flatten(firstAxis, firstAxis + axes - 1);
+  }
   if (alike) {
     mask = mask.any(Ints{firstAxis}, true);
     values = values.splitEvery(1, firstAxis)[0];
-  } else if (mask.intShape()[static_cast<size_t>(firstAxis)] > kFew) {
+  } else if (mask.shape()[static_cast<size_t>(firstAxis)].vmax() > kFew) {
     std::tie(values, mask) = lastByNumber(values, mask, firstAxis);
   } else {
     auto masks = mask.splitEvery(1, firstAxis), parts = values.splitEvery(1, firstAxis);
@@ -237,12 +239,13 @@ Tensor Tensor::getOrSet(std::vector<Index> indices, const Tensor& value) const {
   if (!to)
     fail(ErrorKind::Shape,
          fmt::format("cannot broadcast the value {} to {}", shapeStr(value.shape()), shapeStr(x.shape())));
-  Tensor v = readable(value.cast(dtype()), *big).broadcastTo(*to);
-  for (int64_t d : summed) v = v.unsqueeze(d);
   const int64_t firstEntry = moved ? 0 : first, missing = x.ndim() - value.ndim();
   bool alike = true;
   for (int64_t i = std::max<int64_t>(firstEntry - missing, 0); i < firstEntry + n - missing; ++i)
     alike &= graph::isInt(value.shape()[static_cast<size_t>(i)], 1);
+  Tensor v = value.cast(dtype());
+  v = (alike ? v : readable(v, *big)).broadcastTo(*to);
+  for (int64_t d : summed) v = v.unsqueeze(d);
   return maskedSet(*this, v, mask, firstEntry, n, alike);
 }
 

@@ -134,11 +134,7 @@ Tensor Tensor::logSoftmax(int64_t axis, std::optional<DType> dt) const {
   auto parts = softmaxParts(*this, axis, dt);
   return parts.shifted.sub(parts.sum.log());
 }
-namespace {
-/// The value subtracted from exponents. Infinities become 0, since infinity minus infinity is NaN.
-} // namespace
-
-Tensor Tensor::finiteOrZero() const {
+Tensor Tensor::finiteOrZero() const { // infinity minus infinity is NaN
   return isinf().where(0, *this);
 }
 

@@ -1,7 +1,7 @@
 # Elements set by lists of numbers, in tensors and by scatter, against NumPy: of several entries for one element the last one wins, zeros
 # keep their sign, and the program does not grow with the list (3,000 entries once took 84 s to compile).
 import numpy as np
-from tinygrad import Tensor
+from tinygrad import Tensor, Variable
 from check import run
 rng = np.random.default_rng(5)
 TYPES = (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64, np.int32, bool)
@@ -23,6 +23,14 @@ def test_setitem_by_lists():
     v = draw(kind, want[index].shape) if rng.integers(0, 3) else draw(kind, ())
     want[index] = v
     t[tuple(i if isinstance(i, slice) else Tensor(i) for i in index)] = Tensor(v)
+    same(t.numpy(), want)
+
+def test_setitem_of_a_bound_length():
+  for n in (2, 20):
+    t, at, v = Tensor.zeros(50, 4).contiguous().realize(), [3 * i % 4 for i in range(n)], np.arange(n, dtype=np.float32)
+    part = t.shrink(((0, Variable("n", 1, 50).bind(20)), None))
+    part[:, Tensor(at)] = Tensor(v)
+    want = np.zeros((50, 4), np.float32); want[:20, at] = v
     same(t.numpy(), want)
 
 def test_scatter():
