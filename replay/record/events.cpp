@@ -31,16 +31,20 @@ std::shared_ptr<RuleCache> RuleBook::cache() {
 }
 
 uint32_t RuleBook::indexOf(const Rule& rule) {
-  RuleText text{rule.name(),        rule.file(), rule.text(),
-                rule.patternText(), rule.line(), rule.definition() != nullptr};
+  const RuleDef* native = rule.definition();
+  RuleText text{rule.name(), rule.file(), rule.text(), native ? "" : rule.patternText(), rule.line(), native};
   std::lock_guard lock(mutex_);
   auto [begin, end] = byName_.equal_range(text.name);
   for (auto it = begin; it != end; ++it)
-    if (texts_[it->second] == text) return it->second;
+    if (texts_[it->second].isLike(text)) return it->second;
   auto index = static_cast<uint32_t>(texts_.size());
   byName_.emplace(text.name, index);
   texts_.push_back(std::move(text));
   return index;
+}
+
+std::string RuleText::patternText() const {
+  return native ? Rule(*native).patternText() : pattern;
 }
 
 RuleText RuleBook::text(uint32_t index) {

@@ -82,10 +82,16 @@ struct Chunk {
 /// The text of a rule, copied when the rule is first met: a script's rules may be gone before the writer
 /// stores them.
 struct RuleText {
-  std::string name, file, text, pattern;
+  std::string name, file, text;
+  std::string pattern; ///< of a script's rule; a rule of a table is printed where somebody asks
   int line = 0;
-  bool native = false; ///< it stands in a table of the engine, not in a script
-  bool operator==(const RuleText&) const = default;
+  const RuleDef* native = nullptr; ///< its entry in a table of the engine; null: it stands in a script
+  std::string patternText() const;
+  /// Whether both are one rule. Rules of tables that stand at one line with one text have one pattern.
+  bool isLike(const RuleText& t) const {
+    return name == t.name && line == t.line && file == t.file && text == t.text && pattern == t.pattern &&
+           !native == !t.native;
+  }
 };
 
 class RuleCache;

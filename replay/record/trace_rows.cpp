@@ -25,7 +25,7 @@ namespace {
 
 Database newTrace(const std::string& path) {
   Database db = Database::create(path);
-  db.execute("PRAGMA page_size = 512");
+  db.execute("PRAGMA page_size = 2048");
   db.execute("PRAGMA synchronous = OFF");
   db.execute("PRAGMA journal_mode = MEMORY");
   createTables(db);

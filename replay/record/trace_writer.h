@@ -7,6 +7,7 @@
 #include "replay/record/node_interner.h"
 #include "replay/record/text_writer.h"
 #include "replay/schema/decline_sets.h"
+#include "replay/schema/row_batch.h"
 #include "replay/schema/schema.h"
 
 #include <map>
@@ -85,12 +86,13 @@ private:
   int64_t startNs_;
   std::unique_ptr<NodeInterner> nodes_;
   std::unique_ptr<CountWriter> countWriter_;
+  std::unique_ptr<RowBatch> steps_;
   std::unique_ptr<TextWriter> texts_;
   std::unique_ptr<DeclineWriter> declined_;
   Statement insertString_, insertFile_, insertRule_, insertScope_, nameScope_, rootScope_, endScope_,
-      insertPass_, endPass_, insertStep_, insertError_, insertGate_, insertLaunch_, insertOrigin_,
-      insertCalls_, setMeta_, insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_,
-      insertCandidate_, insertOutput_, insertKernel_, setRegisters_, insertDecision_;
+      insertPass_, endPass_, insertError_, insertGate_, insertLaunch_, insertOrigin_, insertCalls_, setMeta_,
+      insertMatcher_, insertUnchanged_, insertPhase_, insertBuffer_, freeBuffer_, insertCandidate_,
+      insertOutput_, insertKernel_, setRegisters_, insertDecision_;
   std::unordered_map<std::string, int64_t> strings_, files_;
   std::vector<int64_t> rules_, matchers_;          ///< by index in the RuleBook
   std::unordered_map<uint32_t, int64_t> programs_; ///< pool serial of a linear program -> its scope
