@@ -70,11 +70,13 @@ int importFile(const ImportOptions& o) {
       made = importChromeTrace(whole(), partial.path());
     } else if (ending == ".dot" || ending == ".gv") {
       made = importDot(whole(), o.file, partial.path());
+    } else if (ending == ".pkl" || ending == ".pickle") {
+      made = importProfile(o.file, partial.path());
     } else {
       throw Error(
           ErrorKind::Value,
           "the ending of its name is unknown; use .dot or .gv (a graph), .jsonl (a whole trace), .json "
-          "(a timeline of Chrome or Perfetto) or .csv");
+          "(a timeline of Chrome or Perfetto), .pkl (a profile of tinygrad) or .csv");
     }
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::File) throw;

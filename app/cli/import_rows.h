@@ -1,4 +1,5 @@
-// Turns foreign files into traces: timelines in Chrome's format (Perfetto reads and writes it), CSV, graphs in DOT.
+// Turns foreign files into traces: timelines in Chrome's format (Perfetto reads and writes it), CSV, graphs in DOT, profiles of
+// tinygrad.
 //
 //   importChromeTrace(text, "out.uoptrace");   // spans become scopes, passes, phases and rows of the
 //   timeline
@@ -18,5 +19,8 @@ std::string importChromeTrace(const std::string& text, const std::string& path);
 std::string importCsv(std::istream& in, const std::string& path, const std::string& name);
 /// `file`: the name of the graph's file.
 std::string importDot(const std::string& text, const std::string& file, const std::string& path);
+
+/// A profile of tinygrad, with thread traces of AMD's GPUs (SQTT) where it has them.
+std::string importProfile(const std::string& file, const std::string& path);
 
 } // namespace uopscope::cli

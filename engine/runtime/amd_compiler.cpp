@@ -123,8 +123,22 @@ std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines) {
   return head + "\n" + code;
 }
 
+std::string disassembly(std::string_view object, std::string* architecture) {
+  initialiseGpus();
+  auto file = llvm::object::ObjectFile::createELFObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "code object"));
+  if (!file) throw Error(ErrorKind::Compile, "no code object: " + llvm::toString(file.takeError()));
+  const auto name = (*file)->getArch() == llvm::Triple::amdgcn ? (*file)->tryGetCPUName() : std::nullopt;
+  if (!name) throw Error(ErrorKind::Compile, "the object is not of a GPU of AMD that LLVM knows");
+  if (architecture) *architecture = name->str();
+  return disassembleObject(object, kTriple, name->str(), "");
+}
+
 #else
 
+std::string disassembly(std::string_view, std::string*) {
+  throw Error(ErrorKind::Device, "machine code is read by LLVM, which this program was built without");
+}
 Resources resourcesOf(const Binary&) {
   return {};
 }

@@ -11,6 +11,7 @@
 #include "engine/runtime/register_use.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uopscope::amd {
@@ -47,6 +48,11 @@ std::string codeObject(const std::string& kernel, const Binary& binary);
 
 /// Resources, arguments and the machine code as text. `lines` receives the source line of each line.
 std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines);
+
+/// The machine code of any code object, of other compilers too, function by function. The object names its architecture, and
+/// `architecture` receives it. Throws Error(Compile) for bytes that are no object of AMD's; Error(Device) if the engine was
+/// built without LLVM.
+std::string disassembly(std::string_view object, std::string* architecture = nullptr);
 
 /// The architecture in AMD_ARCH ("gfx942"), for which NULL:AMD compiles; empty: it renders and does not compile.
 /// Throws Error(Value) for a word that names none.

@@ -50,6 +50,7 @@ Rectangle {
                 anchors.right: parent.right
                 anchors.bottom: parent.bottom
                 anchors.margins: Theme.px(8)
+                UButton { objectName: "timelineScope"; visible: Session.scope > 0; text: Session.scopeKind === "schedule" ? qsTr("This schedule") : qsTr("This kernel"); tip: qsTr("The kernel or schedule chosen in the tree, and its launches"); onClicked: Tools.timeline.showScope() }
                 UButton { objectName: "timelineWork"; text: qsTr("Compiling and running"); tip: qsTr("From the first schedule or launch on"); onClicked: Tools.timeline.showWork() }
                 UButton { objectName: "timelineAll"; icon16: "fit"; tip: qsTr("Everything, the start of the script too"); onClicked: Tools.timeline.showAll() }
             }

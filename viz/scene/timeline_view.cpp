@@ -14,6 +14,7 @@
 namespace uopscope {
 namespace {
 
+constexpr double kLabelGap = 14, kMostLabels = 0.3; ///< of the view's width
 constexpr double kLabels = 132, kRuler = 24, kRow = 20, kMemory = 120, kFoot = 40;
 
 size_t toneOf(const std::string& kind) {
@@ -25,6 +26,20 @@ size_t toneOf(const std::string& kind) {
                               : 7;
 }
 
+// The moment with as many digits as tell it from its neighbours on the ruler.
+QString momentText(double ns, double tick) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+  for (const Unit& unit : kUnits)
+    if (ns >= unit.ns) {
+      const int digits = std::max(0, static_cast<int>(std::ceil(std::log10(unit.ns / tick) - 1e-9)));
+      return QStringLiteral("%1 %2").arg(ns / unit.ns, 0, 'f', digits).arg(QString::fromUtf8(unit.name));
+    }
+  return QStringLiteral("%1 ns").arg(ns, 0, 'f', 0);
+}
 } // namespace
 
 TimelineView::TimelineView(QQuickItem* parent) : QQuickPaintedItem(parent) {
@@ -37,15 +52,23 @@ void TimelineView::setModel(TimelineModel* model) {
   if (model == model_) return;
   if (model_) model_->disconnect(this);
   model_ = model;
-  if (model_)
+  if (model_) {
+    connect(model_, &TimelineModel::changed, this, &TimelineView::measureLabels);
     for (auto signal :
          {&TimelineModel::changed, &TimelineModel::viewChanged, &TimelineModel::selectionChanged})
       connect(model_, signal, this, [this] { update(); });
+  }
+  measureLabels();
   Q_EMIT changed();
 }
 void TimelineView::setTheme(Theme* theme) {
   theme_ = theme;
-  if (theme_) connect(theme_, &Theme::changed, this, [this] { update(); });
+  if (theme_)
+    connect(theme_, &Theme::changed, this, [this] {
+      measureLabels();
+      update();
+    });
+  measureLabels();
   Q_EMIT changed();
 }
 
@@ -53,7 +76,18 @@ double TimelineView::row() const {
   return kRow * (theme_ ? theme_->textScale() : 1);
 }
 double TimelineView::labels() const {
-  return kLabels * (theme_ ? theme_->textScale() : 1);
+  return std::max(kLabels * (theme_ ? theme_->textScale() : 1),
+                  std::min(longestLabel_, width() * kMostLabels));
+}
+// Names of lanes tell where the work ran, so a long one gets its room.
+void TimelineView::measureLabels() {
+  longestLabel_ = 0;
+  if (!theme_ || !model_ || !model_->data()) return;
+  QFont font(theme_->colours().sans);
+  font.setPixelSize(theme_->small());
+  const QFontMetricsF fm(font);
+  for (const std::string& lane : model_->data()->lanes)
+    longestLabel_ = std::max(longestLabel_, fm.horizontalAdvance(QString::fromStdString(lane)) + kLabelGap);
 }
 double TimelineView::timeAt(double x) const {
   return model_->from() +
@@ -99,7 +133,7 @@ void TimelineView::paint(QPainter* painter) {
     painter->setPen(p.grid);
     painter->drawLine(QPointF(x, kRuler), QPointF(x, height()));
     painter->setPen(p.textFaint);
-    const QString at = duration(static_cast<int64_t>(t));
+    const QString at = momentText(t, tick);
     if (x + 3 + fm.horizontalAdvance(at) < width()) painter->drawText(QPointF(x + 3, kRuler - 8), at);
   }
   painter->setClipRect(QRectF(0, kRuler, width(), height() - kRuler));

@@ -53,6 +53,7 @@ private:
   double timeAt(double x) const;
   double xOf(double time) const;
   double labels() const;
+  void measureLabels();
   /// Top of the memory chart; with many lanes it lies below the view until a person drags it up.
   double memoryTop() const;
   double leastTop() const;
@@ -64,7 +65,8 @@ private:
   QPointer<Theme> theme_;
   int hovered_ = -1, hoveredBuffer_ = -1;
   double pressedX_ = 0, lastX_ = 0, pressedY_ = 0, lastY_ = 0;
-  double top_ = 0; ///< 0, or less where lanes are dragged up
+  double longestLabel_ = 0; ///< pixels that the longest name of a lane takes
+  double top_ = 0;          ///< 0, or less where lanes are dragged up
   bool selecting_ = false, moved_ = false;
 };
 

@@ -30,12 +30,33 @@ public:
     data_.spans.push_back(std::move(span));
   }
 
+  const std::vector<uint32_t>& ids() const { return ids_; }
+
 private:
   TimelineData& data_;
   std::string name_;
   std::vector<int64_t> ends_;
   std::vector<uint32_t> ids_;
 };
+
+// Lanes of one kind lie below each other, and kinds in the order of their first work.
+void sortLanes(TimelineData& d, std::vector<const Lanes*> kinds) {
+  const auto firstOf = [](const Lanes* kind) {
+    return kind->ids().empty() ? UINT32_MAX : *std::min_element(kind->ids().begin(), kind->ids().end());
+  };
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [&](const Lanes* a, const Lanes* b) { return firstOf(a) < firstOf(b); });
+  std::vector<uint32_t> placeOf(d.lanes.size());
+  std::vector<std::string> names;
+  for (const Lanes* kind : kinds)
+    for (const uint32_t id : kind->ids()) {
+      if (id == UINT32_MAX) continue;
+      placeOf[id] = static_cast<uint32_t>(names.size());
+      names.push_back(d.lanes[id]);
+    }
+  d.lanes = std::move(names);
+  for (TimelineSpan& s : d.spans) s.lane = placeOf[s.lane];
+}
 
 } // namespace
 
@@ -90,7 +111,7 @@ TimelinePtr buildTimeline(Trace& trace) {
     TimelineSpan span{
         0, l.beginNs, l.beginNs + l.ns, l.kernel, "launch", l.compiled ? l.compiled : l.scope, 0, {}, {}};
     for (const int64_t b : l.buffers) span.buffers.push_back(baseOf.contains(b) ? baseOf[b] : b);
-    if (l.ns > 0)
+    if (l.ns > 0 && (l.flops > 0 || l.bytes > 0))
       span.detail = QObject::tr("%1 GFLOP/s, %2 GB/s")
                         .arg(l.gflops(), 0, 'f', 2)
                         .arg(l.gbPerSecond(), 0, 'f', 2)
@@ -98,6 +119,9 @@ TimelinePtr buildTimeline(Trace& trace) {
     seen(span.begin, span.end);
     it->second.add(std::move(span));
   }
+  std::vector<const Lanes*> kinds = {&scopes, &passes, &phases};
+  for (const auto& [device, lanes] : devices) kinds.push_back(&lanes);
+  sortLanes(d, kinds);
   // Memory: views own none. Buffers are stacked where they fit, oldest at the bottom.
   std::map<int64_t, int64_t> changes;
   for (const BufferInfo& b : trace.buffers()) {
@@ -151,6 +175,8 @@ TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent
   connect(&session_, &Session::grown, this, forget);
   connect(&session_, &Session::placeChanged, this, [this] {
     if (!data_ && session_.tab() == QLatin1String("timeline")) load();
+    // In a trace of times alone there is no other way to look at a kernel.
+    if (data_ && session_.trace()->facts().lastPass == 0 && session_.scope() != scope_) showScope();
   });
 }
 
@@ -160,6 +186,7 @@ void TimelineModel::load() {
     const TimelinePtr d = buildTimeline(job.trace());
     return [this, d] {
       data_ = d;
+      scope_ = session_.scope();
       showWork();
       Q_EMIT changed();
     };
@@ -184,6 +211,17 @@ void TimelineModel::showWork() {
   if (!data_ || data_->spans.empty()) return showAll();
   const auto first = static_cast<double>(data_->first), end = static_cast<double>(data_->end);
   show(first - (end - first) * 0.02, end);
+}
+
+void TimelineModel::showScope() {
+  scope_ = session_.scope();
+  if (!data_) return;
+  int64_t from = INT64_MAX, to = INT64_MIN;
+  for (const TimelineSpan& s : data_->spans)
+    if (s.scope == scope_ && s.pass == 0) from = std::min(from, s.begin), to = std::max(to, s.end);
+  if (from > to) return showWork();
+  const double margin = static_cast<double>(to - from) * 0.02;
+  show(static_cast<double>(from) - margin, static_cast<double>(to) + margin);
 }
 
 void TimelineModel::zoomBy(double factor) {
@@ -288,7 +326,8 @@ QString TimelineModel::describe(int span) const {
 void TimelineModel::follow(int span) {
   if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return;
   const TimelineSpan s = data_->spans[static_cast<size_t>(span)];
-  session_.setTab(QStringLiteral("graph"));
+  const bool hasGraphs = session_.trace() && session_.trace()->facts().lastPass != 0;
+  session_.setTab(hasGraphs ? QStringLiteral("graph") : QStringLiteral("asm"));
   if (s.pass)
     session_.goToPass(s.scope, s.pass);
   else if (s.scope)

@@ -59,6 +59,8 @@ public:
   Q_INVOKABLE void showAll();
   /// Shows the time from the first schedule or launch on.
   Q_INVOKABLE void showWork();
+  /// Shows the kernel or schedule in front, and its launches; everything where it has neither.
+  Q_INVOKABLE void showScope();
   /// Makes the visible stretch longer or shorter around its middle; moves it by a share of its length.
   Q_INVOKABLE void zoomBy(double factor);
   Q_INVOKABLE void moveBy(double share);
@@ -85,6 +87,7 @@ private:
   void setTotals(const std::map<std::string, Sum>& sums);
   Session& session_;
   TimelinePtr data_;
+  ScopeId scope_ = 0; ///< the scope in front when it was shown last
   std::vector<int64_t> buffers_;
   double from_ = 0, to_ = 1, selectedFrom_ = 0, selectedTo_ = 0;
   QVariantList totals_;

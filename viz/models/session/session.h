@@ -223,6 +223,8 @@ private:
   void loadFailure();
   void goToFirst();
   bool selectPass(ScopeId scope, PassId pass);
+  void enterScope(ScopeId scope);
+  void nameScope(const ScopeInfo& scope);
   void whenKnown(ScopeId scope, PassId pass, std::function<void()> then);
   void doQueued();
   bool go(const Place& place);

@@ -69,12 +69,21 @@ void Session::goToFirst() {
   // A graph that was imported has a pass and no step.
   for (const ScopeInfo& s : trace()->scopes())
     if (s.kind == ScopeKind::Kernel) return goToScope(s.id);
+  if (facts.lastPass == 0 && facts.finished) at_.tab = QStringLiteral("timeline");
   Q_EMIT placeChanged();
 }
 
 // Moves need the passes of the scope they lead to, which a job may have to read first.
 void Session::whenKnown(ScopeId scope, PassId pass, std::function<void()> then) {
   readers_.whenKnown(scope, pass, std::move(then), [this](const QString& what) { showNotice(what); });
+}
+
+void Session::nameScope(const ScopeInfo& s) {
+  scopeName_ = QString::fromStdString(s.name);
+  scopeKind_ = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
+               : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
+               : s.kind == ScopeKind::Script   ? QStringLiteral("script")
+                                               : QStringLiteral("other");
 }
 
 // Makes the pass the present one but requests no data yet.
@@ -94,11 +103,7 @@ bool Session::selectPass(ScopeId scope, PassId pass) {
     }
     at_.scope = s.id;
     at_.pass = pass;
-    scopeName_ = QString::fromStdString(s.name);
-    scopeKind_ = s.kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
-                 : s.kind == ScopeKind::Schedule ? QStringLiteral("schedule")
-                 : s.kind == ScopeKind::Script   ? QStringLiteral("script")
-                                                 : QStringLiteral("other");
+    nameScope(s);
     passName_ = QString::fromStdString(info.name);
     passPlace_ = shortPlace(info.at);
     passProblem_ = info.outcome == PassOutcome::Failed ? QString::fromStdString(info.message) : QString();
@@ -138,6 +143,26 @@ void Session::goTo(qlonglong pass, qlonglong step, qlonglong node) {
   });
 }
 
+// A scope without a pass, such as a kernel of an imported timeline, has texts and times and no graph.
+void Session::enterScope(ScopeId scope) {
+  const ScopeInfo& s = trace()->scope(scope);
+  at_.scope = scope;
+  at_.pass = at_.step = 0;
+  at_.node = -1;
+  nodeInfo_.clear();
+  graph_.setPicture(nullptr);
+  nameScope(s);
+  passName_.clear(), passPlace_.clear(), passProblem_.clear();
+  steps_.setPass(trace(), nullptr);
+  tree_.setCurrent(at_.scope, 0);
+  // In a trace of times alone the graph is empty for every kernel.
+  if (at_.tab == QLatin1String("graph") && trace()->facts().lastPass == 0)
+    at_.tab = QStringLiteral("timeline");
+  if (at_.tab == QLatin1String("graph")) showNotice(tr("Nothing was rewritten in %1.").arg(scopeName_));
+  askTab();
+  remember();
+}
+
 void Session::goToScope(qlonglong scope) {
   if (!trace()) return;
   whenKnown(scope, 0, [this, scope] {
@@ -147,7 +172,7 @@ void Session::goToScope(qlonglong scope) {
       if (!trace()->passes(scope).empty()) return goToPass(scope, trace()->passes(scope).front().id);
       for (ScopeId child : trace()->childrenOf(scope))
         if (trace()->scope(child).totalSteps > 0) return goToScope(child);
-      showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace()->scope(scope).name)));
+      enterScope(scope);
     } catch (const std::exception& e) {
       showNotice(QString::fromUtf8(e.what()));
     }
@@ -334,7 +359,7 @@ bool Session::go(const Place& place) {
   }
   if (place.pass == 0) {
     goToScope(place.scope);
-    return at_.pass != 0;
+    return at_.pass != 0 || (place.scope != 0 && at_.scope == place.scope);
   }
   const bool asked = place.node >= 0 && place.node != at_.node;
   if (!selectPass(place.scope, place.pass)) return false;

@@ -1,0 +1,243 @@
+// Profiles of tinygrad become rows of the timeline: what the compiler did, launches and copies by device, and for kernels with
+// a thread trace their wavefronts, their instructions and their machine code with what each line took.
+//
+// A profile is a Python pickle. A program in Python without names of its own reads it, so a made file runs nothing.
+#include "app/cli/cli.h"
+#include "app/cli/import_rows.h"
+#include "app/cli/replay_command.h"
+#include "engine/runtime/amd_compiler.h"
+#include "replay/foreign/foreign_scripts.h"
+#include "replay/record/trace_rows.h"
+#include "replay/sqtt/instruction_match.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace uopscope::cli {
+
+namespace {
+
+/// Instructions of a profile that become rows of the timeline; the listings count all.
+constexpr int64_t kMostInstructions = 200'000;
+
+std::string contentOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The events and bytes of a profile.
+struct Profile {
+  Json events;
+  std::string bytes;
+
+  explicit Profile(const std::string& file) {
+    TemporaryFile script(".py"), events_(".json"), blobs(".bin"), log(".log");
+    std::ofstream(script.path()) << foreignScript("tinygrad_profile.py");
+#ifdef UOPSCOPE_HAVE_PYTHON
+    std::vector<std::string> command = {selfPath(), "run", script.path()};
+#else
+    std::vector<std::string> command = {"python3", script.path()};
+#endif
+    command.insert(command.end(), {file, "-o", events_.path(), "--blobs", blobs.path()});
+    const int code = runProgram(command, "", log.path(),
+                                {{"VIZ", "0"}, {"UOPSCOPE_TRACE", ""}, {"TRACK_MATCH_STATS", "0"}});
+    if (code != 0) throw Error(ErrorKind::Value, lastLine(log.path()));
+    events = Json::parse(contentOf(events_.path()));
+    bytes = contentOf(blobs.path());
+  }
+
+  /// Bytes that an event refers to; empty where it has none.
+  std::string_view at(const Json& place) const {
+    if (!place.is_object()) return {};
+    return std::string_view(bytes).substr(place["at"].get<size_t>(), place["size"].get<size_t>());
+  }
+};
+
+/// A kernel's launch with a thread trace: an entry for each shader engine.
+struct Run {
+  std::string device, kernel;
+  std::vector<std::pair<int64_t, sqtt::ShaderTrace>> engines;
+};
+
+class ProfileImport {
+public:
+  ProfileImport(const Profile& profile, const std::string& path) : profile_(profile), rows_(path) {
+    for (const Json& e : profile.events)
+      if (e["event"] == "device" && e["compute"].is_number() && e["copy"].is_number())
+        shift_[e["device"]] = {e["compute"].get<int64_t>(), e["copy"].get<int64_t>()};
+    for (const Json& e : profile.events)
+      if (e["event"] == "span") zero_ = std::min(zero_, beginOf(e));
+    if (zero_ == INT64_MAX) throw Error(ErrorKind::Value, "no profile of tinygrad: it holds no span");
+  }
+
+  std::string write() {
+    for (const Json& e : profile_.events) {
+      const std::string kind = e["event"];
+      if (kind == "span") span(e);
+      if (kind == "program") programs_[e["name"]] = profile_.at(e["code"]);
+      if (kind == "sqtt") runs_[{e["device"], e["kernel"], e["run"]}].push_back(&e);
+    }
+    for (const auto& [key, events] : runs_) run(std::get<1>(key), events);
+    rows_.finish({{"foreign", "a profile of tinygrad: no graphs, no rewrites"}});
+    std::string made = fmt::format("{} rows of the timeline", launches_);
+    if (waves_)
+      made += fmt::format(
+          ", {} wavefronts of {} kernels, {} instructions of {} traced ones ({} follow their program)",
+          waves_, scopes_, instructions_, traced_, matched_);
+    if (leftOut_) made += fmt::format("; {} instructions are in the listings alone", leftOut_);
+    for (const std::string& w : warnings_) made += "; " + w;
+    return made;
+  }
+
+private:
+  /// The difference of the device's clock to the host's.
+  int64_t shiftOf(const std::string& device, bool copy) const {
+    const auto it = shift_.find(device);
+    return it == shift_.end() ? 0 : copy ? it->second.second : it->second.first;
+  }
+  int64_t beginOf(const Json& span) const {
+    return span["begin"].get<int64_t>() + shiftOf(span["device"], span["copy"]);
+  }
+
+  void launch(std::string_view kernel, const std::string& device, int64_t begin, int64_t took,
+              int64_t scope) {
+    Json row{{"id", ++launches_},
+             {"kernel", rows_.string(kernel)},
+             {"device", rows_.string(device)},
+             {"flops", 0},
+             {"bytes", 0},
+             {"begin_ns", begin},
+             {"took_ns", std::max<int64_t>(took, 0)}};
+    if (scope) row["scope"] = row["compiled"] = scope;
+    rows_.insert("launch", row);
+  }
+
+  void span(const Json& e) {
+    const int64_t begin = beginOf(e) - zero_;
+    const int64_t took = e["end"].is_number() ? e["end"].get<int64_t>() - e["begin"].get<int64_t>() : 0;
+    const std::string name = e["name"], device = e["device"];
+    if (!e["copy"].get<bool>()) spans_[{device, name}].push_back({e["begin"].get<int64_t>(), begin, took});
+    launch(name, device, begin, took, 0);
+  }
+
+  /// The waves of a kernel's launch, its instructions and its listing.
+  void run(const std::string& kernel, const std::vector<const Json*>& events) {
+    const std::string device = (*events.front())["device"];
+    auto& spans = spans_[{device, kernel}];
+    if (spans.empty()) {
+      warnings_.push_back(fmt::format("{} has a thread trace and no launch", kernel));
+      return;
+    }
+    // Runs and launches of a kernel come in one order; the last launch stands for runs beyond.
+    const Launch at = spans[std::min(launchOf_[kernel]++, spans.size() - 1)];
+    std::optional<sqtt::Program> program;
+    std::string architecture;
+    if (auto code = programs_.find(kernel); code != programs_.end() && !code->second.empty()) try {
+        program.emplace(amd::disassembly(code->second, &architecture));
+      } catch (const Error& e) {
+        warnings_.push_back(fmt::format("{}: {}", kernel, e.what()));
+      }
+    const int64_t scope = ++scopes_;
+    rows_.insert("scope", Json{{"id", scope},
+                               {"kind", "kernel"},
+                               {"name", rows_.string(kernel)},
+                               {"line", 0},
+                               {"begin_ns", at.begin},
+                               {"end_ns", at.begin + at.took}});
+    std::vector<sqtt::LineCost> costs(program ? program->lines().size() : 0);
+    int64_t counted = 0;
+    for (const Json* e : events) {
+      const std::string_view bytes = profile_.at((*e)["trace"]);
+      const auto engine = (*e)["engine"].get<int64_t>();
+      try {
+        const sqtt::ShaderTrace trace =
+            sqtt::readShaderTrace({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+        for (const sqtt::Wave& wave : trace.waves)
+          counted += writeWave(Placed{trace, at, kernel, fmt::format("{} SE {}", device, engine), scope},
+                               wave, program ? &*program : nullptr, costs);
+      } catch (const Error& error) {
+        warnings_.push_back(fmt::format("{}, shader engine {}: {}", kernel, engine, error.what()));
+      }
+    }
+    if (program)
+      rows_.text(++texts_, scope, rows_.string("asm"),
+                 fmt::format("// {}\n{}", architecture, program->listing(costs, counted)), {});
+  }
+
+  struct Launch {
+    int64_t device = 0, begin = 0, took = 0; ///< begin by the device's own clock, and in the trace
+  };
+  struct Placed {
+    const sqtt::ShaderTrace& trace;
+    const Launch& at;
+    const std::string& kernel;
+    std::string engine;
+    int64_t scope;
+    /// Where a cycle lies in the trace of uopscope. A clock of 36 bits begins again, so the launch tells its round.
+    int64_t nsOf(int64_t cycle) const {
+      constexpr double kRange =
+          static_cast<double>(int64_t{1} << sqtt::Clock::kBits) * sqtt::Clock::kNsPerTick;
+      const auto ns = trace.clock.nsOf(cycle);
+      if (!ns) return at.begin + cycle - trace.waves.front().begin; // a cycle for a nanosecond
+      const double since = *ns - std::fmod(static_cast<double>(at.device), kRange);
+      return at.begin + std::llround(since - kRange * std::round(since / kRange));
+    }
+  };
+
+  /// Returns 1 for a wave that counts in the costs.
+  int64_t writeWave(const Placed& placed, const sqtt::Wave& wave, const sqtt::Program* program,
+                    std::vector<sqtt::LineCost>& costs) {
+    ++waves_;
+    const std::string simd = fmt::format("{}, WGP {}, SIMD {}", placed.engine, wave.processor, wave.simd);
+    const int64_t begin = placed.nsOf(wave.begin);
+    launch(placed.kernel, simd, begin, placed.nsOf(wave.end) - begin, placed.scope);
+    if (wave.issues.empty()) return 0;
+    ++traced_;
+    sqtt::Match match;
+    if (program) match = program->follow(wave);
+    matched_ += match.complete;
+    instructions_ += static_cast<int64_t>(wave.issues.size());
+    int64_t before = wave.begin;
+    for (size_t k = 0; k < wave.issues.size(); ++k) {
+      const sqtt::Issue& issue = wave.issues[k];
+      if (++rowsOfInstructions_ > kMostInstructions) {
+        ++leftOut_;
+        continue;
+      }
+      const int64_t from = placed.nsOf(before);
+      launch(k < match.lines.size() ? std::string_view(program->lines()[match.lines[k]].text)
+                                    : sqtt::unitName(issue.unit),
+             simd + ", instructions", from, placed.nsOf(issue.cycle) - from, placed.scope);
+      before = issue.cycle;
+    }
+    if (!match.complete) return 0;
+    program->addCosts(wave, match, costs);
+    return 1;
+  }
+
+  const Profile& profile_;
+  TraceRows rows_;
+  int64_t zero_ = INT64_MAX; ///< the begin of the first span, by the host's clock
+  std::map<std::string, std::pair<int64_t, int64_t>> shift_;
+  std::map<std::pair<std::string, std::string>, std::vector<Launch>> spans_;
+  std::map<std::string, std::string_view> programs_;
+  std::map<std::tuple<std::string, std::string, int64_t>, std::vector<const Json*>> runs_;
+  std::map<std::string, size_t> launchOf_;
+  int64_t launches_ = 0, scopes_ = 0, texts_ = 0, waves_ = 0, traced_ = 0, matched_ = 0, instructions_ = 0,
+          rowsOfInstructions_ = 0, leftOut_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+} // namespace
+
+std::string importProfile(const std::string& file, const std::string& path) {
+  const Profile profile(file);
+  return ProfileImport(profile, path).write();
+}
+
+} // namespace uopscope::cli
