@@ -8,6 +8,7 @@
 #include "engine/runtime/amd_compiler.h"
 #include "replay/foreign/foreign_scripts.h"
 #include "replay/record/trace_rows.h"
+#include "replay/schema/quantity_text.h"
 #include "replay/sqtt/instruction_match.h"
 
 #include <fmt/format.h>
@@ -84,11 +85,13 @@ public:
     }
     for (const auto& [key, events] : runs_) run(std::get<1>(key), events);
     rows_.finish({{"foreign", "a profile of tinygrad: no graphs, no rewrites"}});
-    std::string made = fmt::format("{} rows of the timeline", launches_);
+    std::string made = countedText(launches_, "row") + " of the timeline";
     if (waves_)
-      made += fmt::format(
-          ", {} wavefronts of {} kernels, {} instructions of {} traced ones ({} follow their program)",
-          waves_, scopes_, instructions_, traced_, matched_);
+      made += fmt::format(", {} of {}", countedText(waves_, "wavefront"), countedText(scopes_, "kernel"));
+    if (traced_)
+      made += fmt::format(", {} of {} of them ({} follow their program)",
+                          countedText(instructions_, "instruction"), traced_,
+                          matched_ == traced_ ? "all" : std::to_string(matched_));
     if (leftOut_) made += fmt::format("; {} instructions are in the listings alone", leftOut_);
     for (const std::string& w : warnings_) made += "; " + w;
     return made;

@@ -98,6 +98,98 @@ TEST_CASE("tables of steps, of statistics and of spans come back from CSV") {
   CHECK(contains(rows.out, "a, \"\"b\"\""));
 }
 
+namespace {
+/// Writes a profile as tinygrad does, with the classes that its pickle names; the thread trace holds a wavefront.
+constexpr const char* kProfile = R"(
+import decimal, importlib, pickle, sys, types
+kinds = {}
+def kind(module, name):
+  made = type(name, (), {"__module__": module})
+  try: importlib.import_module(module)
+  except ImportError:
+    for part in (module.split(".")[0], module): sys.modules.setdefault(part, types.ModuleType(part))
+  setattr(sys.modules[module], name, made)
+  return made
+def event(event_kind, module="tinygrad.helpers", **fields):
+  made = kinds[event_kind] = kinds.get(event_kind) or kind(module, event_kind)
+  result = made()
+  result.__dict__.update(fields)
+  return result
+us = decimal.Decimal
+half = []
+def put(bits, length): half.extend((bits >> k) & 15 for k in range(0, length, 4))
+put(0x11 | 3 << 7, 64)
+put(0x01 | 1 << 9 | 100 << 12, 48)      # the clock: 1,000 ns
+put(0x0c, 32)                            # SIMD 0, slot 0
+put(0x02 | 0x01 << 13, 20)               # scalar memory
+put(0x01 | 400 << 12, 48)                # 400 cycles
+put(0x15, 20)                            # it ends
+put(0x01 | 1 << 9 | 200 << 12, 48)      # 1,000 ns later
+blob = bytes(half[k] | (half[k + 1] if k + 1 < len(half) else 0) << 4 for k in range(0, len(half), 2))
+module = "tinygrad.device"
+pickle.dump([event("ProfileRangeEvent", device="TINY", name="\x1b[31mschedule\x1b[0m", st=us("5000.5"), en=us("5002"), is_copy=False),
+  event("ProfileRangeEvent", device="AMD", name="E_4", st=us("1"), en=us("2.5"), is_copy=False),
+  event("ProfileRangeEvent", device="AMD", name="open", st=us("1"), en=None, is_copy=True),
+  event("ProfileDeviceEvent", module, device="AMD", comp_tdiff=us("5005"), copy_tdiff=us("5006"), props={}),
+  event("ProfileProgramEvent", module, device="AMD", name="E_4", lib=b"no object", base=0),
+  event("ProfileSQTTEvent", "tinygrad.runtime.ops_amd", device="AMD", kern="E_4", se=2, blob=blob, itrace=True, exec_tag=0),
+  event("ProfileSQTTEvent", "tinygrad.runtime.ops_amd", device="AMD", kern="E_4", se=3, blob=b"\x07\x07", itrace=True, exec_tag=0),
+  event("ProfileGraphEvent", module, ents=[event("ProfileGraphEntry", module, device="AMD", name="in a graph", st_id=0, en_id=1, is_copy=False),
+     event("ProfileGraphEntry", module, device="AMD", name="wrong", st_id=7, en_id=9, is_copy=False)], deps=[], sigs=[us("3"), us("4")]),
+  event("Unknown", "anything.at_all", value=1), 7], open(sys.argv[1], "wb"))
+)";
+} // namespace
+
+TEST_CASE("a profile of tinygrad comes with its launches and its thread traces") {
+  Folder f;
+  REQUIRE(call(f, {"python", f.file("make.py", kProfile), f.file("p.pkl")}).code == 0);
+  Result made = call(f, {"import", "p.pkl"});
+  CAPTURE(made.err);
+  REQUIRE(made.code == 0);
+  CHECK(contains(made.err, "1 wavefront of 1 kernel, 1 instruction of 1 of them (0 follow their program)"));
+  CHECK(contains(made.err, "E_4: no code object"));                            // the program is none
+  CHECK(contains(made.err, "E_4, shader engine 3: byte 0 of a thread trace")); // nor are its bytes a trace
+  const Json rows =
+      Json::parse(call(f, {"query", "p.uoptrace",
+                           "SELECT kernel, device, begin_ns, took_ns FROM v_launch ORDER BY id", "--json"})
+                      .out);
+  const Json expected = Json::array({
+      {{"kernel", "schedule"}, {"device", "TINY"}, {"begin_ns", 0}, {"took_ns", 1500}},
+      {{"kernel", "E_4"}, {"device", "AMD"}, {"begin_ns", 5500}, {"took_ns", 1500}},
+      {{"kernel", "open"}, {"device", "AMD"}, {"begin_ns", 6500}, {"took_ns", 0}},
+      {{"kernel", "in a graph"}, {"device", "AMD"}, {"begin_ns", 7500}, {"took_ns", 1000}},
+      // The clock of the trace and the launch's time are one clock: both begin at 1,000 ns.
+      {{"kernel", "E_4"}, {"device", "AMD SE 2, WGP 0, SIMD 0"}, {"begin_ns", 5500}, {"took_ns", 1000}},
+      {{"kernel", "scalar memory"},
+       {"device", "AMD SE 2, WGP 0, SIMD 0, instructions"},
+       {"begin_ns", 5500},
+       {"took_ns", 0}},
+  });
+  CHECK(rows == expected);
+  CHECK(contains(call(f, {"ls", "p.uoptrace"}).out, "E_4"));
+}
+
+TEST_CASE("a made profile runs nothing, and a wrong one is refused in a sentence") {
+  Folder f;
+  // A pickle that calls os.system, one that fills a dictionary by a class, and one that ends early.
+  f.file("evil.pkl", "cos\nsystem\n(S'touch " + f.file("ran") + "'\ntR.");
+  for (const char* name : {"evil.pkl", "empty.pkl", "text.pkl", "number.pkl", "cut.pkl", "list.pkl"}) {
+    if (std::string_view(name) == "empty.pkl") f.file(name, " ");
+    if (std::string_view(name) == "text.pkl") f.file(name, "this is no pickle");
+    if (std::string_view(name) == "number.pkl") f.file(name, "I7\n.");
+    if (std::string_view(name) == "cut.pkl") f.file(name, "(lp0\nI7\na");
+    if (std::string_view(name) == "list.pkl") f.file(name, "(lp0\nI7\na.");
+    Result r = call(f, {"import", name});
+    CAPTURE(name);
+    CAPTURE(r.err);
+    CHECK(r.code == 2);
+    CHECK(contains(r.err, "no profile of tinygrad"));
+    CHECK_FALSE(contains(r.err, "Traceback"));
+  }
+  CHECK_FALSE(std::filesystem::exists(f.file("ran")));
+  CHECK_FALSE(std::filesystem::exists(f.file("evil.uoptrace")));
+}
+
 TEST_CASE("what cannot be imported is refused by line and leaves nothing behind") {
   Folder f;
   const std::pair<const char*, const char*> wrong[] = {

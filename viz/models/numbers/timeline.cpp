@@ -176,7 +176,8 @@ TimelineModel::TimelineModel(Session& session, QObject* parent) : QObject(parent
   connect(&session_, &Session::placeChanged, this, [this] {
     if (!data_ && session_.tab() == QLatin1String("timeline")) load();
     // In a trace of times alone there is no other way to look at a kernel.
-    if (data_ && session_.trace()->facts().lastPass == 0 && session_.scope() != scope_) showScope();
+    if (data_ && session_.trace() && session_.trace()->facts().lastPass == 0 && session_.scope() != scope_)
+      showScope();
   });
 }
 

@@ -1,0 +1,90 @@
+// Thread traces of AMD's GPUs: wavefronts, issues and times of streams that are made here, and of bytes that are none.
+// tests/devices/sqtt reads traces of a GPU.
+#include "engine/base/error.h"
+#include "replay/sqtt/waves.h"
+#include "tests/replay/sqtt/packet_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace uopscope;
+using namespace uopscope::sqtt;
+using test::PacketWriter;
+
+TEST_CASE("wavefronts have their place, their life and the instructions of the traced SIMD") {
+  PacketWriter out;
+  out.header(1).wait(100).start(0, 1, 3).start(9, 2, 15).issue(3, 0x01, 2).vector(3, 1);
+  out.issue(3, 0x5a, 0); // an access by the SIMD beside it
+  out.immediates(1 << 3 | 1 << 7, 4).issue(3, 0x04, 1).wait(7).end(9, 2, 15).end(0, 1, 3).wait(5);
+  const ShaderTrace trace = readShaderTrace(out.bytes());
+  CHECK(trace.tracedSimd == 1);
+  CHECK(trace.cycles == 120);
+  REQUIRE(trace.waves.size() == 2);
+  const Wave &traced = trace.waves[0], &other = trace.waves[1];
+  CHECK(trace.isTraced(traced));
+  CHECK_FALSE(trace.isTraced(other));
+  CHECK(std::tuple(traced.processor, traced.simd, traced.slot) == std::tuple(0, 1, 3));
+  CHECK(std::tuple(other.processor, other.simd, other.slot) == std::tuple(9, 2, 15));
+  CHECK(std::tuple(traced.begin, traced.end, traced.ended) == std::tuple(100, 115, true));
+  CHECK(other.issues.empty());
+  REQUIRE(traced.issues.size() == 4);
+  const Unit units[] = {Unit::ScalarMemory, Unit::Vector, Unit::Immediate, Unit::JumpNotTaken};
+  const int64_t cycles[] = {102, 103, 107, 108};
+  for (size_t k = 0; k < 4; ++k) {
+    CHECK(traced.issues[k].unit == units[k]);
+    CHECK(traced.issues[k].cycle == cycles[k]);
+  }
+}
+
+TEST_CASE("a wavefront whose end is cut off ends with the trace, and one without a begin is left out") {
+  PacketWriter out;
+  out.header(0).end(0, 0, 1).start(0, 0, 2).wait(40).vector(2, 0);
+  std::vector<uint8_t> bytes = out.bytes();
+  for (size_t cut = 0; cut < 3; ++cut) { // within the last packets
+    const ShaderTrace trace = readShaderTrace(bytes);
+    REQUIRE(trace.waves.size() == 1);
+    CHECK_FALSE(trace.waves[0].ended);
+    CHECK(trace.waves[0].end == trace.cycles);
+    bytes.pop_back();
+  }
+}
+
+TEST_CASE("the GPU's clock gives cycles their time") {
+  PacketWriter out;
+  const uint64_t last = (uint64_t{1} << Clock::kBits) - 1;
+  out.header(0).wait(50).clock(last - 9).wait(200).clock(90); // 100 ticks later: it began again
+  const Clock clock = readShaderTrace(out.bytes()).clock;
+  REQUIRE(clock.nsOf(50).has_value());
+  CHECK(*clock.nsOf(150) - *clock.nsOf(50) == doctest::Approx(500));
+  CHECK(*clock.nsOf(0) == doctest::Approx(*clock.nsOf(50) - 250)); // as even as between the marks
+  CHECK(clock.gigahertz() == doctest::Approx(0.2));
+  CHECK_FALSE(Clock().nsOf(0).has_value());
+}
+
+TEST_CASE("other layouts and other bytes are refused by place, and no bytes crash") {
+  CHECK_THROWS_WITH_AS(readShaderTrace({}), doctest::Contains("empty"), Error);
+  CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().header(0, 4).bytes()), doctest::Contains("layout 4"),
+                       Error);
+  CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().vector(0, 1).bytes()), doctest::Contains("header"),
+                       Error);
+  CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().header(0).put(0x07, 8).bytes()),
+                       doctest::Contains("byte 8"), Error);
+  std::mt19937 random(7);
+  int read = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    PacketWriter out;
+    out.header(random() % 4);
+    for (unsigned k = random() % 60; k > 0; --k) out.put(random(), 4 * static_cast<int>(1 + random() % 8));
+    try {
+      const ShaderTrace trace = readShaderTrace(out.bytes());
+      ++read;
+      for (const Wave& w : trace.waves) {
+        CHECK(w.begin <= w.end);
+        CHECK(std::ranges::is_sorted(w.issues, {}, &Issue::cycle));
+      }
+    } catch (const Error&) {
+    }
+  }
+  CHECK(read > 100);
+}
