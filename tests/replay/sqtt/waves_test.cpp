@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
+#include <tuple>
 
 using namespace uopscope;
 using namespace uopscope::sqtt;
