@@ -107,8 +107,9 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
-  int64_t taken = writeOutStrides(s, axes, width);
-  Tile tile = chooseTile(axes, k.reads.size(), width, observer && observer->wantsRewrites());
+  const int64_t steps = writeOutStrides(s, axes, width);
+  int64_t taken = steps;
+  Tile tile = chooseTile(axes, k.reads.size(), width, steps, observer && observer->wantsRewrites());
   const Decision why = priceOf(tile);
   for (const Tile::Part& p : tile.parts)
     if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
@@ -127,9 +128,11 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
       std::ranges::none_of(tile.parts, &Tile::Part::isTerm))
     panelOutside(s, k, tile.parts.back().range);
   // A short inner sum, such as the window of a convolution, is unrolled.
+  const bool hasTerms = !tile.parts.empty() && tile.parts.back().isTerm;
+  const int64_t mostTaken = std::min(kMostPlaces, mostWrittenOut(width) * (hasTerms ? 1 : steps));
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
-    if (n < 2 || n > 4 || taken * n > mostWrittenOut(width)) continue;
+    if (n < 2 || n > 4 || taken * n > mostTaken) continue;
     if (!tile.parts.empty() && tile.parts.back().isTerm && tile.parts.back().amount % width)
       continue; // no whole vectors
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;

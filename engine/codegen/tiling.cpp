@@ -45,8 +45,8 @@ struct Chosen {
 
 class Model {
 public:
-  Model(const std::vector<TileAxis>& axes, size_t reads, int64_t width)
-      : axes_(axes), reads_(reads), width_(width) {
+  Model(const std::vector<TileAxis>& axes, size_t reads, int64_t width, int64_t termShare)
+      : axes_(axes), reads_(reads), width_(width), termShare_(termShare) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -71,7 +71,7 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > mostTileRegisters(width_) * width_) return kNever;
+    if (all > mostTileRegisters(width_) * width_ || all * termShare_ > kMostPlaces) return kNever;
     if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
     auto vectorsOf = [&](int64_t n) {
@@ -214,7 +214,7 @@ private:
       if (a.extent > kWindow) return false;
       all *= a.extent;
     }
-    return all <= mostWrittenOut(width_);
+    return all <= mostWrittenOut(width_) * (axes_[lanes.axis].isTerm ? 1 : termShare_);
   }
 
   /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
@@ -246,7 +246,7 @@ private:
 
   const std::vector<TileAxis>& axes_;
   size_t reads_;
-  int64_t width_;
+  int64_t width_, termShare_;
   double steps_ = 1;
   double streams_ = 0; ///< reads that come from memory, each element once
   double jumps_ = 0;   ///< of them those whose terms lie apart
@@ -278,8 +278,9 @@ void keepOthers(Tile& tile, const std::vector<TileAxis>& axes,
 
 } // namespace
 
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, bool listOthers) {
-  Model model(axes, reads, registerLanes);
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, int64_t termShare,
+                bool listOthers) {
+  Model model(axes, reads, registerLanes, termShare);
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
     few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, kMaxRows, 4));
@@ -343,7 +344,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
 }
 
 std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
-                                  const std::vector<Tile::Part>& parts) {
+                                  const std::vector<Tile::Part>& parts, int64_t termShare) {
   std::vector<Chosen> chosen;
   for (const Tile::Part& p : parts) {
     const auto at = std::ranges::find(axes, p.range, &TileAxis::range);
@@ -353,7 +354,7 @@ std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t read
   if (axes.empty()) return std::nullopt;
   const Chosen lanes = chosen.empty() ? Chosen{0, 1} : chosen.back();
   if (!chosen.empty()) chosen.pop_back();
-  const double cost = Model(axes, reads, registerLanes).cost(lanes, chosen);
+  const double cost = Model(axes, reads, registerLanes, termShare).cost(lanes, chosen);
   return cost < Model::kNever ? std::optional(cost) : std::nullopt;
 }
 

@@ -22,6 +22,9 @@ constexpr int64_t mostWrittenOut(int64_t registerLanes) {
   return registerLanes < 8 ? 16 * registerLanes : 128;
 }
 
+/// Most places in memory that one value of a kernel stands for (DType::kMaxPointers): results times terms written out.
+constexpr int64_t kMostPlaces = 512;
+
 /// Most registers that the results of a tile fill; more would be more code at the same speed. AVX-512 has 32
 /// registers.
 constexpr int64_t mostTileRegisters(int64_t registerLanes) {
@@ -67,13 +70,13 @@ struct Tile {
   std::vector<Other> others; ///< the cheapest tiles not chosen, for the explanation of the choice
 };
 
-/// `registerLanes`: values in a vector register. A part divides its axis, or its tiles overlap. `listOthers`:
-/// the tiles not chosen are kept.
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+/// `registerLanes`: values in a vector register. A part divides its axis, or its tiles overlap. `termShare`: a result has
+/// one in so many of the terms, where the steps of strides are written out. `listOthers`: the tiles not chosen are kept.
+Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, int64_t termShare = 1,
                 bool listOthers = false);
 /// The model's price of a given tile, whose last part is the lanes: cycles a lane and step. None for a tile that is no
 /// tile of these axes, or that fills more registers than there are.
 std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
-                                  const std::vector<Tile::Part>& parts);
+                                  const std::vector<Tile::Part>& parts, int64_t termShare = 1);
 
 } // namespace uopscope

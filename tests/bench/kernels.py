@@ -78,6 +78,19 @@ def conv_weight_case(group, name, x, g, size, pad):
                 flops=2 * places * g[1] * x[1] * math.prod(size))
 
 
+def transposed_depthwise_case(group, name, x, size, stride, pad):
+    """A transposed convolution of each channel by itself, as a decoder widens pictures: every input is spread over a window of the output."""
+    def exact(np, a, w):
+        full = np.zeros((x[0], x[1], *(stride * (n - 1) + size for n in x[2:])), a.dtype)
+        for r in range(size):
+            for c in range(size):
+                full[:, :, r:r + stride * x[2]:stride, c:c + stride * x[3]:stride] += a * w[None, :, 0, r, c, None, None]
+        return full[:, :, pad:full.shape[2] - pad, pad:full.shape[3] - pad]
+    return case(group, name, [normal(*x), normal(x[1], 1, size, size)], lambda a, w: a.conv_transpose2d(w, stride=stride, padding=pad, groups=x[1]),
+                lambda a, w: F().conv_transpose2d(a, w, stride=stride, padding=pad, groups=x[1]), exact, terms=size * size,
+                flops=2 * math.prod(x) * size * size)
+
+
 def case(group, name, inputs, ours, torch, exact, numpy=None, terms=None, bound=None, flops=None, bytes=None):
     return dict(group=group, name=name, inputs=inputs, ours=ours, torch=torch, exact=exact, numpy=numpy, terms=terms, bound=bound,
                 flops=flops, bytes=bytes)
@@ -259,6 +272,7 @@ def cases():
     yield conv_case(M, "conv 3x3 256x14x14 b8", (8, 256, 14, 14), (256, 256, 3, 3), 1, 1)
     yield conv_case(M, "conv 3x3/2 128x28x28 b8", (8, 128, 28, 28), (256, 128, 3, 3), 2, 1)
     yield conv_case(M, "conv 5x5 32x32x32 b8", (8, 32, 32, 32), (64, 32, 5, 5), 1, 2)
+    yield transposed_depthwise_case(M, "transposed depthwise 4x4/2 64x28x28 b8", (8, 64, 28, 28), 4, 2, 1)
     yield conv_case(M, "conv1d 9 64x4096", (1, 64, 4096), (64, 64, 9), 1, 4)
     yield conv_case(M, "conv3d 3x3x3 16x32x32x32", (1, 16, 32, 32, 32), (32, 16, 3, 3, 3), 1, 1)
     yield conv_weight_case(M, "conv 3x3 weight gradient b8", (8, 64, 28, 28), (8, 64, 28, 28), (3, 3), 1)

@@ -99,3 +99,23 @@ TEST_CASE("every part divides its axis") {
     for (const Tile::Part& p : chooseTile(axes, 2, 8).parts) CHECK(p.range.src(0).arg().i() % p.amount == 0);
   }
 }
+
+TEST_CASE(
+    "where the steps of a stride are written out, contiguous results become lanes in spite of their gates") {
+  Pool pool;
+  PoolScope nodes(pool);
+  // A transposed convolution of a picture, 4 by 4 with a stride of 2: each result has 2 by 2 of the 16 terms.
+  auto gated = [](TileAxis a) {
+    a.gates[0] = true;
+    return a;
+  };
+  const int64_t kNotLinear = TileAxis::kNotLinear;
+  std::vector<TileAxis> axes{output(0, 32, {784, 16}, false), gated(output(1, 28, {28, 0}, false)),
+                             gated(output(2, 28, {1, 0}, false)), gated(term(3, 4, {kNotLinear, 4})),
+                             gated(term(4, 4, {kNotLinear, 1}))};
+  const Tile shared = chooseTile(axes, 2, 16, 4);
+  REQUIRE(!shared.parts.empty());
+  CHECK(shared.parts.back().range == axes[2].range);
+  CHECK(shared.parts.back().amount == 28);
+  CHECK(shared.cycles < chooseTile(axes, 2, 16).cycles);
+}
