@@ -196,9 +196,11 @@ private:
   int64_t writeWave(const Placed& placed, const sqtt::Wave& wave, const sqtt::Program* program,
                     std::vector<sqtt::LineCost>& costs) {
     ++waves_;
-    const std::string simd = fmt::format("{}, WGP {}, SIMD {}", placed.engine, wave.processor, wave.simd);
+    // A traced wavefront has a row of its own, with its instructions below it.
+    std::string place = fmt::format("{}, WGP {}, SIMD {}", placed.engine, wave.processor, wave.simd);
+    if (!wave.issues.empty()) place += fmt::format(", slot {}", wave.slot);
     const int64_t begin = placed.nsOf(wave.begin);
-    launch(placed.kernel, simd, begin, placed.nsOf(wave.end) - begin, placed.scope);
+    launch(placed.kernel, place, begin, placed.nsOf(wave.end) - begin, placed.scope);
     if (wave.issues.empty()) return 0;
     ++traced_;
     sqtt::Match match;
@@ -215,7 +217,7 @@ private:
       const int64_t from = placed.nsOf(before);
       launch(k < match.lines.size() ? std::string_view(program->lines()[match.lines[k]].text)
                                     : sqtt::unitName(issue.unit),
-             simd + ", instructions", from, placed.nsOf(issue.cycle) - from, placed.scope);
+             place, from, placed.nsOf(issue.cycle) - from, placed.scope);
       before = issue.cycle;
     }
     if (!match.complete) return 0;

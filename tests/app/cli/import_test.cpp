@@ -159,9 +159,12 @@ TEST_CASE("a profile of tinygrad comes with its launches and its thread traces")
       {{"kernel", "open"}, {"device", "AMD"}, {"begin_ns", 6500}, {"took_ns", 0}},
       {{"kernel", "in a graph"}, {"device", "AMD"}, {"begin_ns", 7500}, {"took_ns", 1000}},
       // The clock of the trace and the launch's time are one clock: both begin at 1,000 ns.
-      {{"kernel", "E_4"}, {"device", "AMD SE 2, WGP 0, SIMD 0"}, {"begin_ns", 5500}, {"took_ns", 1000}},
+      {{"kernel", "E_4"},
+       {"device", "AMD SE 2, WGP 0, SIMD 0, slot 0"},
+       {"begin_ns", 5500},
+       {"took_ns", 1000}},
       {{"kernel", "scalar memory"},
-       {"device", "AMD SE 2, WGP 0, SIMD 0, instructions"},
+       {"device", "AMD SE 2, WGP 0, SIMD 0, slot 0"},
        {"begin_ns", 5500},
        {"took_ns", 0}},
   });

@@ -15,7 +15,7 @@ using namespace uopscope::test;
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// Two kernels of a device, each with two pieces of work side by side on each of two units.
+/// Two kernels of a device, each with work on a device and two pieces of it side by side on two of its units.
 void writeTimes(const std::string& path) {
   TraceRows rows(path);
   int64_t launches = 0;
@@ -27,7 +27,7 @@ void writeTimes(const std::string& path) {
                               {"line", 0},
                               {"begin_ns", begin},
                               {"end_ns", begin + 5'000}});
-    for (const char* unit : {"unit 0", "unit 1", "unit 0", "unit 1"})
+    for (const char* unit : {"GPU 10", "GPU 9", "GPU 10", "GPU 9", "GPU"})
       rows.insert("launch", Json{{"id", ++launches},
                                  {"kernel", rows.string("wave")},
                                  {"device", rows.string(unit)},
@@ -58,7 +58,8 @@ TEST_CASE("times: a trace without rewrites opens at its timeline, and a chosen k
   TimelineModel& timeline = *tools.timeline();
   timeline.load();
   REQUIRE(waitFor([&] { return timeline.ready(); }));
-  const std::vector<std::string> lanes = {"schedules, kernels", "runs on unit 0", "", "runs on unit 1", ""};
+  const std::vector<std::string> lanes = {
+      "schedules, kernels", "runs on GPU", "runs on GPU 9", "", "runs on GPU 10", ""};
   CHECK(timeline.data()->lanes == lanes);
   CHECK(timeline.to() - timeline.from() > 100'000);                                   // both kernels
   for (const TimelineSpan& span : timeline.data()->spans) CHECK(span.detail.empty()); // no rate is known

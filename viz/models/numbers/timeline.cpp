@@ -39,13 +39,47 @@ private:
   std::vector<uint32_t> ids_;
 };
 
-// Lanes of one kind lie below each other, and kinds in the order of their first work.
-void sortLanes(TimelineData& d, std::vector<const Lanes*> kinds) {
-  const auto firstOf = [](const Lanes* kind) {
-    return kind->ids().empty() ? UINT32_MAX : *std::min_element(kind->ids().begin(), kind->ids().end());
+// Whether a name comes before another one, digits compared as numbers: "slot 9" before "slot 10".
+bool comesBefore(std::string_view a, std::string_view b) {
+  constexpr std::string_view kDigits = "0123456789";
+  auto numberOf = [&](std::string_view& text) { // and cuts it off
+    const size_t end = std::min(text.find_first_not_of(kDigits), text.size());
+    std::string_view digits = text.substr(0, end);
+    text.remove_prefix(end);
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return std::pair(digits.size(), digits);
   };
-  std::stable_sort(kinds.begin(), kinds.end(),
-                   [&](const Lanes* a, const Lanes* b) { return firstOf(a) < firstOf(b); });
+  while (!a.empty() && !b.empty()) {
+    if (kDigits.find(a[0]) != std::string_view::npos && kDigits.find(b[0]) != std::string_view::npos) {
+      const auto first = numberOf(a), second = numberOf(b);
+      if (first != second) return first < second;
+    } else {
+      if (a[0] != b[0]) return a[0] < b[0];
+      a.remove_prefix(1), b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
+// Lanes of one kind lie below each other. The parts of a device follow it by their numbers ("AMD", "AMD SE 0, SIMD 2"), and
+// devices come in the order of their first work.
+void sortLanes(TimelineData& d, const std::vector<const Lanes*>& fixed,
+               const std::map<std::string, Lanes>& devices) {
+  std::map<std::string, uint32_t> firstOf; // device -> its first lane, or that of one of its parts
+  auto deviceOf = [](const std::string& name) { return name.substr(0, name.find_first_of(" ,")); };
+  for (const auto& [name, lanes] : devices)
+    for (const uint32_t id : lanes.ids()) {
+      uint32_t& first = firstOf.try_emplace(deviceOf(name), id).first->second;
+      first = std::min(first, id);
+    }
+  std::vector<std::pair<std::string, const Lanes*>> byName;
+  for (const auto& [name, lanes] : devices) byName.emplace_back(name, &lanes);
+  std::stable_sort(byName.begin(), byName.end(), [&](const auto& a, const auto& b) {
+    const uint32_t first = firstOf[deviceOf(a.first)], second = firstOf[deviceOf(b.first)];
+    return first != second ? first < second : comesBefore(a.first, b.first);
+  });
+  std::vector<const Lanes*> kinds = fixed;
+  for (const auto& [name, lanes] : byName) kinds.push_back(lanes);
   std::vector<uint32_t> placeOf(d.lanes.size());
   std::vector<std::string> names;
   for (const Lanes* kind : kinds)
@@ -119,9 +153,7 @@ TimelinePtr buildTimeline(Trace& trace) {
     seen(span.begin, span.end);
     it->second.add(std::move(span));
   }
-  std::vector<const Lanes*> kinds = {&scopes, &passes, &phases};
-  for (const auto& [device, lanes] : devices) kinds.push_back(&lanes);
-  sortLanes(d, kinds);
+  sortLanes(d, {&scopes, &passes, &phases}, devices);
   // Memory: views own none. Buffers are stacked where they fit, oldest at the bottom.
   std::map<int64_t, int64_t> changes;
   for (const BufferInfo& b : trace.buffers()) {
