@@ -264,7 +264,8 @@ void addImport(CLI::App& app, VerbArguments& o) {
   verb->add_option(
           "FILE", o.imports.file,
           ".dot or .gv: a graph; .jsonl: a trace that was exported; .json: a timeline of Chrome or Perfetto; "
-          ".pkl: a profile of tinygrad, with thread traces (SQTT) of AMD's GPUs; .csv: steps, match statistics, or rows with name, begin_ns and took_ns")
+          ".pkl: a profile of tinygrad, with thread traces (SQTT) of AMD's GPUs; .csv: steps, match "
+          "statistics, or rows with name, begin_ns and took_ns")
       ->required();
   verb->add_option("-o,--output", o.imports.output, "the trace (default: FILE's name with .uoptrace, here)");
   verb->add_flag("--json", o.imports.json, "summary as JSON");
