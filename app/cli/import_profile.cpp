@@ -3,10 +3,10 @@
 //
 // A profile is a Python pickle. A program in Python without names of its own reads it, so a made file runs nothing.
 #include "app/cli/cli.h"
+#include "app/cli/foreign_script.h"
 #include "app/cli/import_rows.h"
 #include "app/cli/replay_command.h"
 #include "engine/runtime/amd_compiler.h"
-#include "replay/foreign/foreign_scripts.h"
 #include "replay/record/trace_rows.h"
 #include "replay/schema/quantity_text.h"
 #include "replay/sqtt/instruction_match.h"
@@ -17,7 +17,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 namespace uopscope::cli {
 
@@ -37,16 +36,9 @@ struct Profile {
   std::string bytes;
 
   explicit Profile(const std::string& file) {
-    TemporaryFile script(".py"), events_(".json"), blobs(".bin"), log(".log");
-    std::ofstream(script.path()) << foreignScript("tinygrad_profile.py");
-#ifdef UOPSCOPE_HAVE_PYTHON
-    std::vector<std::string> command = {selfPath(), "run", script.path()};
-#else
-    std::vector<std::string> command = {"python3", script.path()};
-#endif
-    command.insert(command.end(), {file, "-o", events_.path(), "--blobs", blobs.path()});
-    const int code = runProgram(command, "", log.path(),
-                                {{"VIZ", "0"}, {"UOPSCOPE_TRACE", ""}, {"TRACK_MATCH_STATS", "0"}});
+    TemporaryFile events_(".json"), blobs(".bin"), log(".log");
+    const int code = runForeignScript("tinygrad_profile.py",
+                                      {file, "-o", events_.path(), "--blobs", blobs.path()}, log.path());
     if (code != 0) throw Error(ErrorKind::Value, lastLine(log.path()));
     events = Json::parse(contentOf(events_.path()));
     bytes = contentOf(blobs.path());
@@ -57,12 +49,6 @@ struct Profile {
     if (!place.is_object()) return {};
     return std::string_view(bytes).substr(place["at"].get<size_t>(), place["size"].get<size_t>());
   }
-};
-
-/// A kernel's launch with a thread trace: an entry for each shader engine.
-struct Run {
-  std::string device, kernel;
-  std::vector<std::pair<int64_t, sqtt::ShaderTrace>> engines;
 };
 
 class ProfileImport {
@@ -80,10 +66,10 @@ public:
     for (const Json& e : profile_.events) {
       const std::string kind = e["event"];
       if (kind == "span") span(e);
-      if (kind == "program") programs_[e["name"]] = profile_.at(e["code"]);
+      if (kind == "program") programs_[{e["device"], e["name"]}] = profile_.at(e["code"]);
       if (kind == "sqtt") runs_[{e["device"], e["kernel"], e["run"]}].push_back(&e);
     }
-    for (const auto& [key, events] : runs_) run(std::get<1>(key), events);
+    for (const auto& [key, events] : runs_) run({std::get<0>(key), std::get<1>(key)}, events);
     rows_.finish({{"foreign", "a profile of tinygrad: no graphs, no rewrites"}});
     std::string made = countedText(launches_, "row") + " of the timeline";
     if (waves_)
@@ -92,12 +78,19 @@ public:
       made += fmt::format(", {} of {} of them ({} follow their program)",
                           countedText(instructions_, "instruction"), traced_,
                           matched_ == traced_ ? "all" : std::to_string(matched_));
-    if (leftOut_) made += fmt::format("; {} instructions are in the listings alone", leftOut_);
+    if (instructions_ > kMostInstructions)
+      made += fmt::format("; {} are in the listings alone",
+                          countedText(instructions_ - kMostInstructions, "instruction"));
     for (const std::string& w : warnings_) made += "; " + w;
     return made;
   }
 
 private:
+  using Named = std::pair<std::string, std::string>; ///< a device, and a kernel of it
+  struct Launch {
+    int64_t device = 0, begin = 0, took = 0; ///< begin by the device's own clock, and in the trace
+  };
+
   /// The difference of the device's clock to the host's.
   int64_t shiftOf(const std::string& device, bool copy) const {
     const auto it = shift_.find(device);
@@ -129,18 +122,31 @@ private:
   }
 
   /// The waves of a kernel's launch, its instructions and its listing.
-  void run(const std::string& kernel, const std::vector<const Json*>& events) {
-    const std::string device = (*events.front())["device"];
-    auto& spans = spans_[{device, kernel}];
-    if (spans.empty()) {
-      warnings_.push_back(fmt::format("{} has a thread trace and no launch", kernel));
+  void run(const Named& named, const std::vector<const Json*>& events) {
+    const auto& [device, kernel] = named;
+    std::vector<std::pair<int64_t, sqtt::ShaderTrace>> engines;
+    for (const Json* e : events) {
+      const std::string_view bytes = profile_.at((*e)["trace"]);
+      const auto engine = (*e)["engine"].get<int64_t>();
+      try {
+        sqtt::ShaderTrace trace =
+            sqtt::readShaderTrace({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+        if (trace.waves.empty()) continue; // they ran elsewhere
+        if (!trace.clock.nsOf(0)) throw Error(ErrorKind::Value, "the thread trace does not tell the time");
+        engines.emplace_back(engine, std::move(trace));
+      } catch (const Error& error) {
+        warnings_.push_back(fmt::format("{}, shader engine {}: {}", kernel, engine, error.what()));
+      }
+    }
+    if (engines.empty()) return warnings_.push_back(fmt::format("{}: no wavefront was traced", kernel));
+    const std::optional<Launch> at = launchOf(named, engines);
+    if (!at) {
+      warnings_.push_back(fmt::format("{}: no launch of it lies at the time of its thread trace", kernel));
       return;
     }
-    // Runs and launches of a kernel come in one order; the last launch stands for runs beyond.
-    const Launch at = spans[std::min(launchOf_[kernel]++, spans.size() - 1)];
     std::optional<sqtt::Program> program;
     std::string architecture;
-    if (auto code = programs_.find(kernel); code != programs_.end() && !code->second.empty()) try {
+    if (auto code = programs_.find(named); code != programs_.end() && !code->second.empty()) try {
         program.emplace(amd::disassembly(code->second, &architecture));
       } catch (const Error& e) {
         warnings_.push_back(fmt::format("{}: {}", kernel, e.what()));
@@ -150,46 +156,46 @@ private:
                                {"kind", "kernel"},
                                {"name", rows_.string(kernel)},
                                {"line", 0},
-                               {"begin_ns", at.begin},
-                               {"end_ns", at.begin + at.took}});
+                               {"begin_ns", at->begin},
+                               {"end_ns", at->begin + at->took}});
     std::vector<sqtt::LineCost> costs(program ? program->lines().size() : 0);
     int64_t counted = 0;
-    for (const Json* e : events) {
-      const std::string_view bytes = profile_.at((*e)["trace"]);
-      const auto engine = (*e)["engine"].get<int64_t>();
-      try {
-        const sqtt::ShaderTrace trace =
-            sqtt::readShaderTrace({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-        for (const sqtt::Wave& wave : trace.waves)
-          counted += writeWave(Placed{trace, at, kernel, fmt::format("{} SE {}", device, engine), scope},
-                               wave, program ? &*program : nullptr, costs);
-      } catch (const Error& error) {
-        warnings_.push_back(fmt::format("{}, shader engine {}: {}", kernel, engine, error.what()));
-      }
-    }
+    for (const auto& [engine, trace] : engines)
+      for (const sqtt::Wave& wave : trace.waves)
+        counted += writeWave(Placed{trace, *at, kernel, fmt::format("{} SE {}", device, engine), scope}, wave,
+                             program ? &*program : nullptr, costs);
     if (program)
       rows_.text(++texts_, scope, rows_.string("asm"),
                  fmt::format("// {}\n{}", architecture, program->listing(costs, counted)), {});
   }
 
-  struct Launch {
-    int64_t device = 0, begin = 0, took = 0; ///< begin by the device's own clock, and in the trace
-  };
+  /// How long after the begin of a launch a cycle was. The clock of 36 bits begins again, so the answer lies within half of
+  /// its range.
+  static double sinceBegin(const Launch& launch, const sqtt::ShaderTrace& trace, int64_t cycle) {
+    constexpr double kRange = static_cast<double>(int64_t{1} << sqtt::Clock::kBits) * sqtt::Clock::kNsPerTick;
+    const double since = *trace.clock.nsOf(cycle) - std::fmod(static_cast<double>(launch.device), kRange);
+    return since - kRange * std::round(since / kRange);
+  }
+
+  /// The launch of the kernel whose time holds the first wavefront of the trace, by the GPU's clock.
+  std::optional<Launch> launchOf(const Named& named,
+                                 const std::vector<std::pair<int64_t, sqtt::ShaderTrace>>& engines) {
+    for (const auto& [engine, trace] : engines)
+      for (const Launch& launch : spans_[named])
+        if (const double since = sinceBegin(launch, trace, trace.waves.front().begin);
+            since >= 0 && since <= static_cast<double>(launch.took))
+          return launch;
+    return {};
+  }
+
   struct Placed {
     const sqtt::ShaderTrace& trace;
     const Launch& at;
     const std::string& kernel;
     std::string engine;
     int64_t scope;
-    /// Where a cycle lies in the trace of uopscope. A clock of 36 bits begins again, so the launch tells its round.
-    int64_t nsOf(int64_t cycle) const {
-      constexpr double kRange =
-          static_cast<double>(int64_t{1} << sqtt::Clock::kBits) * sqtt::Clock::kNsPerTick;
-      const auto ns = trace.clock.nsOf(cycle);
-      if (!ns) return at.begin + cycle - trace.waves.front().begin; // a cycle for a nanosecond
-      const double since = *ns - std::fmod(static_cast<double>(at.device), kRange);
-      return at.begin + std::llround(since - kRange * std::round(since / kRange));
-    }
+    /// Where a cycle lies in the trace of uopscope.
+    int64_t nsOf(int64_t cycle) const { return at.begin + std::llround(sinceBegin(at, trace, cycle)); }
   };
 
   /// Returns 1 for a wave that counts in the costs.
@@ -206,19 +212,15 @@ private:
     sqtt::Match match;
     if (program) match = program->follow(wave);
     matched_ += match.complete;
-    instructions_ += static_cast<int64_t>(wave.issues.size());
-    int64_t before = wave.begin;
+    int64_t from = begin;
     for (size_t k = 0; k < wave.issues.size(); ++k) {
+      if (++instructions_ > kMostInstructions) continue;
       const sqtt::Issue& issue = wave.issues[k];
-      if (++rowsOfInstructions_ > kMostInstructions) {
-        ++leftOut_;
-        continue;
-      }
-      const int64_t from = placed.nsOf(before);
+      const int64_t at = placed.nsOf(issue.cycle);
       launch(k < match.lines.size() ? std::string_view(program->lines()[match.lines[k]].text)
                                     : sqtt::unitName(issue.unit),
-             place, from, placed.nsOf(issue.cycle) - from, placed.scope);
-      before = issue.cycle;
+             place, from, at - from, placed.scope);
+      from = at;
     }
     if (!match.complete) return 0;
     program->addCosts(wave, match, costs);
@@ -229,12 +231,10 @@ private:
   TraceRows rows_;
   int64_t zero_ = INT64_MAX; ///< the begin of the first span, by the host's clock
   std::map<std::string, std::pair<int64_t, int64_t>> shift_;
-  std::map<std::pair<std::string, std::string>, std::vector<Launch>> spans_;
-  std::map<std::string, std::string_view> programs_;
+  std::map<Named, std::vector<Launch>> spans_;
+  std::map<Named, std::string_view> programs_;
   std::map<std::tuple<std::string, std::string, int64_t>, std::vector<const Json*>> runs_;
-  std::map<std::string, size_t> launchOf_;
-  int64_t launches_ = 0, scopes_ = 0, texts_ = 0, waves_ = 0, traced_ = 0, matched_ = 0, instructions_ = 0,
-          rowsOfInstructions_ = 0, leftOut_ = 0;
+  int64_t launches_ = 0, scopes_ = 0, texts_ = 0, waves_ = 0, traced_ = 0, matched_ = 0, instructions_ = 0;
   std::vector<std::string> warnings_;
 };
 

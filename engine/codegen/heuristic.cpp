@@ -133,8 +133,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
     if (n < 2 || n > 4 || taken * n > mostTaken) continue;
-    if (!tile.parts.empty() && tile.parts.back().isTerm && tile.parts.back().amount % width)
-      continue; // no whole vectors
+    if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
 }

@@ -344,7 +344,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
 }
 
 std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
-                                  const std::vector<Tile::Part>& parts, int64_t termShare) {
+                                  const std::vector<Tile::Part>& parts) {
   std::vector<Chosen> chosen;
   for (const Tile::Part& p : parts) {
     const auto at = std::ranges::find(axes, p.range, &TileAxis::range);
@@ -354,7 +354,7 @@ std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t read
   if (axes.empty()) return std::nullopt;
   const Chosen lanes = chosen.empty() ? Chosen{0, 1} : chosen.back();
   if (!chosen.empty()) chosen.pop_back();
-  const double cost = Model(axes, reads, registerLanes, termShare).cost(lanes, chosen);
+  const double cost = Model(axes, reads, registerLanes, 1).cost(lanes, chosen);
   return cost < Model::kNever ? std::optional(cost) : std::nullopt;
 }
 

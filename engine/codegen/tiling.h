@@ -77,6 +77,6 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
 /// The model's price of a given tile, whose last part is the lanes: cycles a lane and step. None for a tile that is no
 /// tile of these axes, or that fills more registers than there are.
 std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
-                                  const std::vector<Tile::Part>& parts, int64_t termShare = 1);
+                                  const std::vector<Tile::Part>& parts);
 
 } // namespace uopscope

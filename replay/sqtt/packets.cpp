@@ -63,14 +63,6 @@ constexpr std::array<int8_t, 256> kFormOf = [] {
 }();
 } // namespace
 
-std::string_view packetName(PacketKind kind) {
-  static constexpr std::string_view names[] = {"header",      "wave start", "wave end",    "wave allocated",
-                                               "waves ready", "vector",     "instruction", "immediate",
-                                               "immediates",  "unit busy",  "memory busy", "clock",
-                                               "time",        "register",   "event",       "counter"};
-  return names[static_cast<size_t>(kind)];
-}
-
 /// The next 64 bits; zeros beyond the end.
 uint64_t PacketReader::window() const {
   const size_t byte = at_ / 2;
@@ -94,7 +86,7 @@ std::optional<Packet> PacketReader::next() {
                     at_ / 2, bits & 0xff));
   const Form& f = kForms[form];
   if (at_ + f.length / 4u > end) return {}; // cut off
-  Packet packet{f.kind, 0, f.length < 64 ? bits & ((uint64_t{1} << f.length) - 1) : bits, at_ / 2};
+  Packet packet{f.kind, 0, f.length < 64 ? bits & ((uint64_t{1} << f.length) - 1) : bits};
   auto cycles = static_cast<int64_t>(packet.field(f.timeAt, f.timeBits));
   if (&f == &kShortTime) cycles += kShortTimeFrom;
   if (packet.kind == PacketKind::Clock) {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 namespace uopscope::sqtt {
 
@@ -40,12 +39,9 @@ struct Packet {
   PacketKind kind = PacketKind::Time;
   int64_t cycle = 0; ///< of the shader clock, from the begin of the trace
   uint64_t bits = 0; ///< all of the packet, its kind included
-  uint64_t byte = 0; ///< where it begins
   /// The bits `[first, first + count)`.
   uint64_t field(int first, int count) const { return bits >> first & ((uint64_t{1} << count) - 1); }
 };
-
-std::string_view packetName(PacketKind kind);
 
 class PacketReader {
 public:

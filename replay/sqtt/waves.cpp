@@ -144,12 +144,6 @@ std::optional<double> Clock::nsOf(int64_t cycle) const {
   return static_cast<double>(a.ns) + static_cast<double>(cycle - a.cycle) * slope;
 }
 
-double Clock::gigahertz() const {
-  if (marks_.size() < 2) return 0;
-  return static_cast<double>(marks_.back().cycle - marks_.front().cycle) /
-         static_cast<double>(marks_.back().ns - marks_.front().ns);
-}
-
 ShaderTrace readShaderTrace(std::span<const uint8_t> bytes) {
   return WaveReader(bytes).read();
 }

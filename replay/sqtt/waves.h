@@ -8,7 +8,8 @@
 #pragma once
 #include "replay/sqtt/packets.h"
 
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace uopscope::sqtt {
@@ -51,8 +52,6 @@ public:
   void add(int64_t cycle, uint64_t ticks);
   /// Nanoseconds of the GPU's clock, modulo its range; nothing if the trace has less than two marks.
   std::optional<double> nsOf(int64_t cycle) const;
-  /// Cycles of the shader clock in a nanosecond over the whole trace; 0 where it is not known.
-  double gigahertz() const;
 
 private:
   struct Mark {
@@ -67,8 +66,6 @@ struct ShaderTrace {
   Clock clock;
   int64_t cycles = 0;
   uint64_t packets = 0;
-  /// Whether instructions of this wave were traced.
-  bool isTraced(const Wave& wave) const { return wave.simd == tracedSimd && wave.processor == 0; }
 };
 
 /// Throws Error(Value) for a stream that is no trace of RDNA3.

@@ -128,6 +128,7 @@ put(0x01 | 1 << 9 | 200 << 12, 48)      # 1,000 ns later
 blob = bytes(half[k] | (half[k + 1] if k + 1 < len(half) else 0) << 4 for k in range(0, len(half), 2))
 module = "tinygrad.device"
 pickle.dump([event("ProfileRangeEvent", device="TINY", name="\x1b[31mschedule\x1b[0m", st=us("5000.5"), en=us("5002"), is_copy=False),
+  event("ProfileRangeEvent", device="AMD", name="E_4", st=us("700"), en=us("701"), is_copy=False),
   event("ProfileRangeEvent", device="AMD", name="E_4", st=us("1"), en=us("2.5"), is_copy=False),
   event("ProfileRangeEvent", device="AMD", name="open", st=us("1"), en=None, is_copy=True),
   event("ProfileDeviceEvent", module, device="AMD", comp_tdiff=us("5005"), copy_tdiff=us("5006"), props={}),
@@ -155,10 +156,11 @@ TEST_CASE("a profile of tinygrad comes with its launches and its thread traces")
                       .out);
   const Json expected = Json::array({
       {{"kernel", "schedule"}, {"device", "TINY"}, {"begin_ns", 0}, {"took_ns", 1500}},
+      {{"kernel", "E_4"}, {"device", "AMD"}, {"begin_ns", 704500}, {"took_ns", 1000}},
       {{"kernel", "E_4"}, {"device", "AMD"}, {"begin_ns", 5500}, {"took_ns", 1500}},
       {{"kernel", "open"}, {"device", "AMD"}, {"begin_ns", 6500}, {"took_ns", 0}},
       {{"kernel", "in a graph"}, {"device", "AMD"}, {"begin_ns", 7500}, {"took_ns", 1000}},
-      // The clock of the trace and the launch's time are one clock: both begin at 1,000 ns.
+      // The clock of the trace is that of the launches, and tells which of the two it was: both begin at 1,000 ns.
       {{"kernel", "E_4"},
        {"device", "AMD SE 2, WGP 0, SIMD 0, slot 0"},
        {"begin_ns", 5500},

@@ -20,6 +20,17 @@ def raises(kind, f, *words):
   except Exception as e: raise AssertionError(f"expected {kind}, got {type(e).__name__}: {e}") from e
   raise AssertionError(f"expected {kind}, nothing was raised")
 
+def settings():
+  """Ways to compile a kernel on this processor: its levels, C, no Opts. Each is used with Context(**way)."""
+  from tinygrad import Context, Tensor
+  for level in (0, 2, 3, 4):
+    try:
+      with Context(CPU_TARGET=level): (Tensor([1.0]) + 1).realize()
+    except Exception: continue # this machine cannot run it
+    yield dict(CPU_TARGET=level)
+  yield dict(CPU_LLVM=0)
+  yield dict(NOOPT=1)
+
 def run(names):
   only, failed, passed = sys.argv[1:], 0, 0
   for name, f in list(names.items()):

@@ -5,16 +5,9 @@ import unittest
 import numpy as np
 from tinygrad import Tensor
 from tinygrad.helpers import Context
+from check import settings
 
-def ways():
-  """Settings that compile in another way; levels that the processor lacks are left out."""
-  for level in (0, 2, 3, 4):
-    try:
-      with Context(CPU_TARGET=level): (Tensor([1.0]) + 1).realize()
-    except Exception: continue
-    yield dict(CPU_TARGET=level)
-  yield dict(CPU_LLVM=0)
-  yield dict(NOOPT=1)
+WAYS = list(settings())
 
 def transposed(x, w, stride, pad, groups):
   """The convolution that spreads each input over a window of the output."""
@@ -67,7 +60,7 @@ class TestStridedWindows(unittest.TestCase):
                                                   (4, 1, 4, 33, 4, 2, 1), (2, 3, 1, 12, 5, 3, 2), (2, 1, 2, 8, 8, 4, 2), (3, 1, 3, 5, 2, 2, 0)):
       x, w = self.numbers(2, c, size, size), self.numbers(c, each, k, k)
       expected = transposed(x.astype(np.float64), w.astype(np.float64), stride, pad, groups)
-      for way in ways():
+      for way in WAYS:
         with self.subTest(c=c, each=each, groups=groups, size=size, k=k, stride=stride, **way), Context(**way):
           got = Tensor(x).conv_transpose2d(Tensor(w), stride=stride, padding=pad, groups=groups).numpy()
           self.assertEqual(got.shape, expected.shape)
@@ -77,7 +70,7 @@ class TestStridedWindows(unittest.TestCase):
     for c, o, groups, size, k, stride, pad in ((8, 8, 8, 56, 3, 2, 1), (4, 8, 4, 28, 3, 2, 1), (4, 6, 1, 15, 3, 2, 1), (4, 4, 2, 21, 5, 3, 2), (6, 6, 6, 16, 4, 4, 0)):
       x, w = self.numbers(2, c, size, size), self.numbers(o, c // groups, k, k)
       expected = convolution_gradients(x.astype(np.float64), w.astype(np.float64), stride, pad, groups)
-      for way in ways():
+      for way in WAYS:
         with self.subTest(c=c, o=o, groups=groups, size=size, k=k, stride=stride, **way), Context(**way):
           a, b = Tensor(x, requires_grad=True), Tensor(w, requires_grad=True)
           got = ((a.conv2d(b, stride=stride, padding=pad, groups=groups)**2).sum() / 2).gradient(a, b)
@@ -88,7 +81,7 @@ class TestStridedWindows(unittest.TestCase):
       x = self.numbers(1, 3, size, size)
       g = self.numbers(*Tensor(x).max_pool2d(k, stride, padding=pad).shape)
       expected = pool_gradient(x, k, stride, pad, g)
-      for way in ways():
+      for way in WAYS:
         with self.subTest(size=size, k=k, stride=stride, **way), Context(**way):
           a = Tensor(x, requires_grad=True)
           (got,) = (a.max_pool2d(k, stride, padding=pad) * Tensor(g)).sum().gradient(a)

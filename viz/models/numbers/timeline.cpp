@@ -359,11 +359,12 @@ QString TimelineModel::describe(int span) const {
 void TimelineModel::follow(int span) {
   if (!data_ || span < 0 || static_cast<size_t>(span) >= data_->spans.size()) return;
   const TimelineSpan s = data_->spans[static_cast<size_t>(span)];
+  if (!s.scope) return; // work of another program, which no kernel of the trace stands for
   const bool hasGraphs = session_.trace() && session_.trace()->facts().lastPass != 0;
   session_.setTab(hasGraphs ? QStringLiteral("graph") : QStringLiteral("asm"));
   if (s.pass)
     session_.goToPass(s.scope, s.pass);
-  else if (s.scope)
+  else
     session_.goToScope(s.scope);
 }
 

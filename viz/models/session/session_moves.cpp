@@ -172,7 +172,9 @@ void Session::goToScope(qlonglong scope) {
       if (!trace()->passes(scope).empty()) return goToPass(scope, trace()->passes(scope).front().id);
       for (ScopeId child : trace()->childrenOf(scope))
         if (trace()->scope(child).totalSteps > 0) return goToScope(child);
-      enterScope(scope);
+      // While a recording grows, its first pass may be on its way.
+      if (trace()->facts().finished) return enterScope(scope);
+      showNotice(tr("Nothing was rewritten in %1.").arg(QString::fromStdString(trace()->scope(scope).name)));
     } catch (const std::exception& e) {
       showNotice(QString::fromUtf8(e.what()));
     }
