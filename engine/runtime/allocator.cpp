@@ -8,13 +8,44 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 namespace uopscope {
 
 namespace {
+
 constexpr size_t kAlign = 64, kHuge = size_t{2} << 20;
+constexpr size_t kLarge = size_t{1} << 20; ///< from here on a larger block serves, and sizes come in classes
+constexpr size_t kSlack = size_t{4} << 20; ///< kept without regard to what was in use
+constexpr size_t kFreedSizes = 64;         ///< freed sizes that are remembered
+
+/// Large sizes come in 16 classes between powers of two, so that plans that differ by little share blocks.
+size_t sizeClass(size_t bytes) {
+  size_t step = bytes < kLarge ? kAlign : std::bit_floor(bytes) / 16;
+  return std::max(step, (bytes + step - 1) & ~(step - 1));
 }
+
+/// Pages of a mapping whose whole huge pages begin at huge pages: the tail has small ones, so that a block takes no
+/// more memory than it asked for.
+void* mapHuge(size_t size) {
+  size_t space = size + kHuge;
+  void* mapped = mmap(nullptr, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* first = static_cast<std::byte*>(mapped);
+  size_t before = (kHuge - reinterpret_cast<uintptr_t>(first) % kHuge) % kHuge;
+  if (before) munmap(first, before);
+  if (size_t after = space - before - size) munmap(first + before + size, after);
+  madvise(first + before, size / kHuge * kHuge, MADV_HUGEPAGE);
+  return first + before;
+}
+
+size_t wholePages(size_t size) {
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return (size + page - 1) / page * page;
+}
+
+} // namespace
 
 size_t physicalMemory() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -22,12 +53,15 @@ size_t physicalMemory() {
 
 BlockSource hostMemory() {
   auto take = [](size_t size) {
-    size_t align = size >= kHuge ? kHuge : kAlign;
-    void* memory = std::aligned_alloc(align, (size + align - 1) / align * align);
-    if (memory && size >= kHuge) madvise(memory, size, MADV_HUGEPAGE);
-    return memory;
+    return size < kHuge ? std::aligned_alloc(kAlign, size) : mapHuge(wholePages(size));
   };
-  return {take, [](void* memory, size_t) { std::free(memory); }, physicalMemory()};
+  auto give = [](void* memory, size_t size) {
+    if (size < kHuge)
+      std::free(memory);
+    else
+      munmap(memory, wholePages(size));
+  };
+  return {take, give, physicalMemory()};
 }
 
 BlockAllocator::BlockAllocator(std::string device, size_t keepBytes, BlockSource source)
@@ -38,34 +72,11 @@ BlockAllocator::~BlockAllocator() {
   trim();
 }
 
-size_t BlockAllocator::rounded(size_t bytes) {
-  return std::max(kAlign, (bytes + kAlign - 1) & ~(kAlign - 1));
-}
-
 void* BlockAllocator::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
-  size_t size = rounded(bytes);
-  if (auto it = bySize_.find(size); it != bySize_.end() && !it->second.empty()) {
-    // The block released last is most likely still in the processor's cache.
-    auto block = it->second.back();
-    it->second.pop_back();
-    void* memory = block->memory;
-    oldestFirst_.erase(block);
-    kept_ -= size;
-    inUse_ += size;
-    return memory;
-  }
-  // A system that overcommits would grant more memory than the machine has, and fail later. Kept blocks are
-  // therefore freed before a request exceeds the machine's memory.
-  while (kept_ && inUse_ + kept_ + size > source_.total) evictOldest();
-  void* memory = nullptr;
-  if (bytes <= size && inUse_ + size <= source_.total) {
-    memory = source_.take(size);
-    while (!memory && kept_) {
-      evictOldest();
-      memory = source_.take(size);
-    }
-  }
+  size_t size = sizeClass(bytes);
+  void* memory = reuse(size);
+  if (!memory && bytes <= size && inUse_ + size <= source_.total) memory = take(size);
   if (!memory)
     throw Error(ErrorKind::Runtime,
                 fmt::format("out of memory on {}: {:.1f} MB asked for, {:.1f} MB in use, {:.1f} MB in "
@@ -73,14 +84,59 @@ void* BlockAllocator::allocate(size_t bytes) {
                             "that are no longer needed, or compute in smaller parts",
                             device_, static_cast<double>(bytes) * 1e-6, static_cast<double>(inUse_) * 1e-6,
                             static_cast<double>(source_.total) * 1e-6));
-  inUse_ += size;
+  mostInUse_ = std::max(mostInUse_, inUse_);
   return memory;
+}
+
+/// A kept block of the size, or of one that is little larger; null if there is none.
+void* BlockAllocator::reuse(size_t size) {
+  auto found = bySize_.lower_bound(size);
+  if (found == bySize_.end() || found->first > (size < kLarge ? size : size + size / 4)) return nullptr;
+  // The block released last is most likely still in the processor's cache.
+  Kept block = found->second.back();
+  found->second.pop_back();
+  if (found->second.empty()) bySize_.erase(found);
+  void* memory = block->memory;
+  if (block->bytes != size) larger_[memory] = block->bytes;
+  kept_ -= block->bytes;
+  inUse_ += block->bytes;
+  oldestFirst_.erase(block);
+  return memory;
+}
+
+void* BlockAllocator::take(size_t size) {
+  makeRoom(size);
+  void* memory = source_.take(size);
+  while (!memory && kept_) {
+    evictOldest();
+    memory = source_.take(size);
+  }
+  if (memory) inUse_ += size;
+  return memory;
+}
+
+void BlockAllocator::makeRoom(size_t size) {
+  if (auto again = std::find(freed_.begin(), freed_.end(), size); again != freed_.end()) {
+    freed_.erase(again);
+    cameBack_ += size;
+  }
+  // A system that overcommits would grant more memory than the machine has, and fail later.
+  size_t bound = std::min(source_.total, std::max(mostInUse_, inUse_ + size) + cameBack_ + kSlack);
+  while (kept_ && inUse_ + kept_ + size > bound) {
+    freed_.push_back(oldestFirst_.front().bytes);
+    if (freed_.size() > kFreedSizes) freed_.pop_front();
+    evictOldest();
+  }
 }
 
 void BlockAllocator::release(void* memory, size_t bytes) {
   if (!memory) return;
   std::lock_guard lock(mutex_);
-  size_t size = rounded(bytes);
+  size_t size = sizeClass(bytes);
+  if (auto own = larger_.find(memory); own != larger_.end()) {
+    size = own->second;
+    larger_.erase(own);
+  }
   inUse_ -= size;
   oldestFirst_.push_back({memory, size});
   bySize_[size].push_back(std::prev(oldestFirst_.end()));
@@ -90,8 +146,9 @@ void BlockAllocator::release(void* memory, size_t bytes) {
 
 void BlockAllocator::evictOldest() {
   auto oldest = oldestFirst_.begin();
-  auto& sameSize = bySize_[oldest->bytes];
-  sameSize.erase(std::find(sameSize.begin(), sameSize.end(), oldest));
+  auto sameSize = bySize_.find(oldest->bytes);
+  sameSize->second.erase(std::find(sameSize->second.begin(), sameSize->second.end(), oldest));
+  if (sameSize->second.empty()) bySize_.erase(sameSize);
   kept_ -= oldest->bytes;
   source_.give(oldest->memory, oldest->bytes);
   oldestFirst_.pop_front();

@@ -5,12 +5,17 @@
 //   void* p = a.allocate(1 << 20);  a.release(p, 1 << 20);
 //   a.allocate(1 << 20) == p
 //
-// The amount of kept memory is bounded; blocks released longest ago are freed first.
+// Blocks in use and kept blocks together take no more than the blocks in use once did: before new memory is
+// taken, the blocks released longest ago are freed. A loop whose steps need different sizes in turns would then
+// free and take the same memory in each turn, so a size that is asked for again after it was freed raises the
+// bound by itself. A request of a megabyte and more also takes a kept block that is a quarter larger at most.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -29,7 +34,7 @@ BlockSource hostMemory();
 
 class BlockAllocator {
 public:
-  /// Keeps at most `keepBytes` of free memory (0: a quarter of the machine's memory).
+  /// Never keeps more than `keepBytes` of free memory (0: a quarter of the machine's memory).
   explicit BlockAllocator(std::string device, size_t keepBytes = 0, BlockSource source = hostMemory());
   ~BlockAllocator();
   BlockAllocator(const BlockAllocator&) = delete;
@@ -49,15 +54,22 @@ private:
     void* memory;
     size_t bytes;
   };
-  static size_t rounded(size_t bytes);
+  using Kept = std::list<Block>::iterator;
+  void* reuse(size_t bytes);
+  void* take(size_t bytes);
+  void makeRoom(size_t bytes);
   void evictOldest();
 
   mutable std::mutex mutex_;
   std::string device_;
   BlockSource source_;
   size_t keepBytes_, inUse_ = 0, kept_ = 0;
+  size_t mostInUse_ = 0; ///< the largest inUse_ so far
+  size_t cameBack_ = 0;  ///< sizes that were asked for again after they were freed
   std::list<Block> oldestFirst_;
-  std::unordered_map<size_t, std::vector<std::list<Block>::iterator>> bySize_;
+  std::map<size_t, std::vector<Kept>> bySize_;
+  std::unordered_map<void*, size_t> larger_; ///< blocks given for smaller requests, with their own size
+  std::deque<size_t> freed_;                 ///< sizes freed to make room, the last ones
 };
 
 /// The physical memory of the machine in bytes.

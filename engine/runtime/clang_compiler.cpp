@@ -91,9 +91,6 @@ public:
   std::string assembly() const override {
     return runProgram(commandLine({"-S", "-masm=intel", "-o", "-", "-"}), source_).out;
   }
-  std::string ir() const override {
-    return runProgram(commandLine({"-S", "-emit-llvm", "-o", "-", "-"}), source_).out;
-  }
 
 private:
   void* library_;

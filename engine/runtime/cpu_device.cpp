@@ -101,7 +101,6 @@ public:
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return code_->assemblyWithLines(lines);
   }
-  std::string ir() const override { return code_->ir(); }
   std::optional<RegisterUse> registerUse() const override { return code_->registerUse(); }
 
 private:

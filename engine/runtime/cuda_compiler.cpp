@@ -337,9 +337,8 @@ std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::str
   Binary binary =
       usesLlvm() ? compileIr(kernel.name, source, architecture) : compile(kernel.name, source, architecture);
   const auto registers = registerUseOf(binary);
-  std::string ptx = binary.ptx;
   return std::make_shared<ListingProgram>(
-      [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, registers, std::move(ptx));
+      [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, registers);
 }
 
 } // namespace uopscope::cuda

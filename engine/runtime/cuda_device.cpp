@@ -22,7 +22,6 @@ public:
   explicit CudaCode(Binary binary) : binary_(std::move(binary)) {}
   const std::string& image() const override { return binary_.image; }
   std::string listing(std::vector<AssemblyLine>* lines) const override { return sass(binary_, lines); }
-  std::string ir() const override { return binary_.ptx; }
   std::optional<RegisterUse> registerUse() const override { return registerUseOf(binary_); }
 
 private:

@@ -32,8 +32,6 @@ public:
   virtual std::string assembly() const { return {}; }
   /// The same with the source of its lines, which is known for kernels compiled under an observer.
   virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
-  /// The text between source and machine code (LLVM IR), if there is one.
-  virtual std::string ir() const { return {}; }
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -48,6 +46,8 @@ public:
   virtual void*
   allocate(size_t bytes) = 0; ///< throws Error(Runtime) with the requested size and the memory in use
   virtual void release(void* memory, size_t bytes) = 0;
+  /// Gives the system what is kept for later requests, where that is memory of the host.
+  virtual void releaseKept() {}
   virtual void copyIn(void* device, const void* host, size_t bytes) = 0;
   virtual void copyOut(void* host, const void* device, size_t bytes) = 0;
   virtual void synchronize() {}

@@ -85,7 +85,6 @@ public:
   std::string assemblyWithLines(std::vector<AssemblyLine>& lines) const override {
     return code_->listing(&lines);
   }
-  std::string ir() const override { return code_->ir(); }
   std::optional<RegisterUse> registerUse() const override { return code_->registerUse(); }
 
   Arguments argumentsOf(std::span<void* const> buffers, std::span<const int64_t> vars) const {

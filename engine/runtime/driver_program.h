@@ -21,8 +21,6 @@ public:
   virtual const std::string& image() const = 0;
   /// The machine code as text. `lines` receives the source line of each line.
   virtual std::string listing(std::vector<AssemblyLine>* lines) const = 0;
-  /// The text between source and machine code; empty if there is none.
-  virtual std::string ir() const { return {}; }
   virtual std::optional<RegisterUse> registerUse() const { return {}; }
 };
 

@@ -16,6 +16,7 @@ public:
   explicit HostMemoryDevice(std::string name) : Device(name), allocator_(std::move(name)) {}
   void* allocate(size_t bytes) override { return allocator_.allocate(bytes); }
   void release(void* memory, size_t bytes) override { allocator_.release(memory, bytes); }
+  void releaseKept() override { allocator_.trim(); }
   void copyIn(void* device, const void* host, size_t bytes) override { std::memcpy(device, host, bytes); }
   void copyOut(void* host, const void* device, size_t bytes) override { std::memcpy(host, device, bytes); }
   void* hostView(void* memory) override { return memory; }

@@ -13,6 +13,7 @@
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
+#include "engine/base/process_memory.h"
 #include "engine/base/recent.h"
 #include "engine/codegen/program_text.h"
 #include "engine/render/c_renderer.h"
@@ -128,14 +129,15 @@ Settings settingsNow() {
 
 struct Entry {
   std::shared_ptr<CompiledKernel> kernel = std::make_shared<CompiledKernel>(); ///< captured runs hold it too
-  std::string report; ///< the text that DEBUG asks for
-  bool ran = false;   ///< a run has used it, so its report has been printed
-  uint64_t used = 0;  ///< time of the last use
+  std::string report;   ///< the text that DEBUG asks for
+  bool ran = false;     ///< a run has used it, so its report has been printed
+  uint64_t used = 0;    ///< time of the last use
+  size_t textBytes = 0; ///< length of the source
   /// Estimates its memory: the pools, and machine code by the length of its text.
   size_t bytes() const {
     constexpr size_t kLoaded = 32 << 10; // pages of code and the tables of the JIT
     auto of = [](const std::shared_ptr<Pool>& pool) { return pool ? pool->bytes() : 0; };
-    return of(kernel->lowered.pool) + of(kernel->told) + 4 * kernel->source.size() + kLoaded;
+    return of(kernel->lowered.pool) + of(kernel->told) + 2 * textBytes + kLoaded;
   }
 };
 struct Cache {
@@ -243,6 +245,7 @@ std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
     if (told && !assembly.empty()) observer->onArtifact({"asm", assembly, throughSource(fromSource, lines)});
     if (vars::debug >= 7) report += assembly + '\n';
   }
+  entry->textBytes = std::exchange(made.source, {}).size();
   return entry;
 }
 
@@ -273,7 +276,7 @@ struct Missing {
   std::exception_ptr failure;
 };
 
-void makeAll(std::vector<Missing>& missing) {
+void makeInParallel(std::vector<Missing>& missing) {
   auto make = [](Missing& m) {
     try {
       m.made = makeKernel(*m.item, *m.device);
@@ -318,10 +321,22 @@ void makeAll(std::vector<Missing>& missing) {
       EngineSessionScope in(session);
       while (makeNext()) {
       }
+      giveBackFreedMemory();
     });
   while (makeNext()) joinFinished();
   for (std::thread& t : helpers) t.join();
   joinFinished();
+}
+
+/// Compiling many kernels takes as much memory as a large model's values: neither keeps memory that the other needs.
+void makeAll(std::vector<Missing>& missing, std::span<Device* const> devices) {
+  constexpr size_t kMany = 16;
+  if (missing.size() < kMany) return makeInParallel(missing);
+  for (Device* device : devices)
+    if (device) device->releaseKept();
+  giveBackFreedMemory();
+  makeInParallel(missing);
+  giveBackFreedMemory();
 }
 
 Entry* find(Cache& c, const NodeKey& byNode) {
@@ -365,7 +380,7 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
                                                  [&](const Missing& m) { return m.byContent == byContent; });
     if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
   }
-  makeAll(missing);
+  makeAll(missing, devices);
   std::lock_guard lock(c.mutex);
   makeRoom(c);
   std::exception_ptr failure;

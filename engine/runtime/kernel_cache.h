@@ -1,7 +1,7 @@
 // The cache of lowered and compiled kernels, by node and by content (kernel_cache.cpp).
 //
 //   auto kernel = getKernel(item, Device::get("CPU"));      // made now, or found
-//   kernel->lowered.name, kernel->source                    // from the cache if it was made before
+//   kernel->lowered.name, kernel->program                   // from the cache if it was made before
 #pragma once
 #include "engine/runtime/device.h"
 #include "engine/schedule/schedule.h"
@@ -15,7 +15,7 @@ namespace uopscope {
 /// A kernel lowered and compiled for a device.
 struct CompiledKernel : std::enable_shared_from_this<CompiledKernel> {
   LoweredKernel lowered;
-  std::string source;
+  std::string source;               ///< what it is compiled from; empty in the cache, where nothing reads it
   std::shared_ptr<Program> program; ///< null for NULL
   /// The pool of the node that identifies the program to an observer, which launches refer to. Null without
   /// an observer.

@@ -24,7 +24,6 @@ public:
   virtual std::string assembly() const { return {}; }
   /// The same, with the source line of each line, if known.
   virtual std::string assemblyWithLines(std::vector<AssemblyLine>& /*lines*/) const { return assembly(); }
-  virtual std::string ir() const { return {}; }
   /// What the compiler did with registers, if it says so.
   virtual std::optional<RegisterUse> registerUse() const { return {}; }
 };

@@ -109,10 +109,10 @@ public:
 
   /// IR text -> optimised module.
   std::unique_ptr<llvm::Module> optimised(Machine& machine, llvm::LLVMContext& context,
-                                          const std::string& function, const std::string& source,
-                                          const std::string& entry, bool withLines) {
-    auto module = parseKernel(context, function, source + entry);
-    if (withLines) attachLines(*module, function, source);
+                                          const std::string& function, const std::string& text,
+                                          bool withLines) {
+    auto module = parseKernel(context, function, text);
+    if (withLines) attachLines(*module, function, text);
     optimise(*module, *machine.get(), machine.cpu(), function);
     return module;
   }
@@ -181,23 +181,22 @@ std::string entryText(const std::string& function, const KernelSignature& signat
 
 class LlvmCode : public KernelCode {
 public:
-  LlvmCode(std::shared_ptr<Llvm> llvm, std::string function, std::string source, std::string entryIr)
-      : llvm_(std::move(llvm)), function_(std::move(function)), source_(std::move(source)),
-        entryIr_(std::move(entryIr)) {
+  /// `text` defines the function and uopscope_entry.
+  LlvmCode(std::shared_ptr<Llvm> llvm, const std::string& function, const std::string& text)
+      : llvm_(std::move(llvm)) {
     DiskCache* disk = DiskCache::named("kernels");
     Observer* observer = Observer::current();
     bool withLines = observer && observer->wantsRewrites();
-    std::string key =
-        disk ? llvm_->identity(cpu_) + (withLines ? "lines\n" : "") + source_ + entryIr_ : std::string();
+    std::string key = disk ? llvm_->identity(cpu_) + (withLines ? "lines\n" : "") + text : std::string();
     if (auto found = disk ? disk->find(key) : std::nullopt) {
       object_ = unpacked(*found);
       std::tie(library_, entry_) = llvm_->load(object_);
       return;
     }
     try {
-      object_ = objectFor(cpu_, withLines);
+      object_ = objectFor(cpu_, function, text, withLines);
     } catch (const LlvmGaveUp&) {
-      object_ = narrower(withLines);
+      object_ = narrower(function, text, withLines);
     }
     std::tie(library_, entry_) = llvm_->load(object_);
     if (disk) disk->store(key, packed());
@@ -209,22 +208,13 @@ public:
     return llvm_->disassemble(cpu_, object_, &lines);
   }
   std::optional<RegisterUse> registerUse() const override { return used_; }
-  std::string ir() const override {
-    llvm::LLVMContext context;
-    Llvm::Machine machine(*llvm_, cpu_);
-    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, false);
-    if (llvm::Function* entry = module->getFunction("uopscope_entry")) entry->eraseFromParent();
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    module->print(out, nullptr);
-    return text;
-  }
 
 private:
-  std::string objectFor(const Processor& cpu, bool withLines) {
+  std::string objectFor(const Processor& cpu, const std::string& function, const std::string& text,
+                        bool withLines) {
     llvm::LLVMContext context;
     Llvm::Machine machine(*llvm_, cpu);
-    auto module = llvm_->optimised(machine, context, function_, source_, entryIr_, withLines);
+    auto module = llvm_->optimised(machine, context, function, text, withLines);
     used_ = {};
     return objectCode(*module, *machine.get(), false, &used_);
   }
@@ -240,21 +230,21 @@ private:
     return kept.substr(end + 1);
   }
   /// LLVM 19 cannot select instructions of AVX-512 for a few expressions, which it can for AVX2; the numbers are the same.
-  std::string narrower(bool withLines) {
+  std::string narrower(const std::string& function, const std::string& text, bool withLines) {
     Processor cpu = cpu_;
     cpu.features += cpu.features.empty() ? "-avx512f" : ",-avx512f";
     cpu.lanes = std::min(cpu.lanes, 8);
     try {
-      return objectFor(cpu, withLines);
+      return objectFor(cpu, function, text, withLines);
     } catch (const LlvmGaveUp& again) {
       throw Error(ErrorKind::Compile,
-                  fmt::format("kernel {}: {}; CPU_LLVM=0 compiles it by clang", function_, again.what()));
+                  fmt::format("kernel {}: {}; CPU_LLVM=0 compiles it by clang", function, again.what()));
     }
   }
 
   std::shared_ptr<Llvm> llvm_;
   const Processor& cpu_ = processor();
-  std::string function_, source_, entryIr_, object_;
+  std::string object_;
   RegisterUse used_;
   llvm::orc::JITDylib* library_ = nullptr;
   Entry entry_ = nullptr;
@@ -264,7 +254,7 @@ class LlvmCompiler : public KernelCompiler {
 public:
   std::shared_ptr<KernelCode> compile(const std::string& function, const KernelSignature& signature,
                                       const std::string& source) override {
-    return std::make_shared<LlvmCode>(llvm_, function, source, entryText(function, signature));
+    return std::make_shared<LlvmCode>(llvm_, function, source + entryText(function, signature));
   }
 
 private:

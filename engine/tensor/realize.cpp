@@ -201,6 +201,17 @@ void collectIfGrown() {
   if (last.heldNodes == 0 && (many || large || last.atEachRealize)) collectTensorPool();
 }
 
+namespace {
+/// Frees values that died while a graph was built, before its kernels take memory: gradients of the step before, say.
+void collectBeforeRun() {
+  constexpr size_t kNodes = 1024;
+  constexpr int64_t kMemory = int64_t{32} << 20;
+  const Collecting& last = collecting();
+  if (OperationScope::current() || last.heldNodes || GlobalCounters::current().memUsed < kMemory) return;
+  if (tensorPool().liveNodes() > last.nodesAfter + std::max(kNodes, last.nodesAfter / 2)) collectTensorPool();
+}
+} // namespace
+
 NodesHeld::NodesHeld() {
   ++collecting().heldNodes;
 }
@@ -269,6 +280,7 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
 }
 
 void realizeTensors(const std::vector<Tensor>& tensors, Tensor::State* inPlace) {
+  collectBeforeRun();
   {
     OperationScope op("realize");
     std::vector<UOp> roots = rootsOf(tensors, inPlace);

@@ -155,7 +155,7 @@ TEST_CASE("text of a user goes to clang, and what it says comes back with the so
   CHECK(contains(messageOf([&] { run(Device::get("REF"), k, {&got}); }, ErrorKind::Unsupported), "CUSTOMI"));
 }
 
-TEST_CASE("compiled kernels show their assembly and optimised IR") {
+TEST_CASE("compiled kernels show their assembly") {
   LoweredKernel k = shifted(64, 0);
   for (int llvm : {1, 0}) {
     ContextScope scope({{"CPU_LLVM", llvm}});
@@ -163,7 +163,6 @@ TEST_CASE("compiled kernels show their assembly and optimised IR") {
     auto program = d.compile(k, d.renderer().render(k));
     CHECK(contains(program->assembly(), "shifted:"));
     CHECK(contains(program->assembly(), "\tret"));
-    CHECK(contains(program->ir(), "@shifted("));
   }
 }
 
@@ -261,6 +260,62 @@ TEST_CASE("freed blocks are used again, the oldest go first, absurd sizes are re
   CHECK(contains(message, "out of memory on CPU"));
   CHECK(contains(message, "in use"));
   CHECK_THROWS_AS(a.allocate(~size_t{0}), Error);
+}
+
+TEST_CASE("kept blocks and blocks in use take no more than was once in use") {
+  constexpr size_t kMega = size_t{1} << 20;
+  std::map<void*, size_t> taken;
+  size_t held = 0, most = 0, calls = 0;
+  std::vector<std::unique_ptr<std::byte[]>> places;
+  BlockSource source{[&](size_t bytes) -> void* {
+                       void* at = places.emplace_back(std::make_unique<std::byte[]>(1)).get();
+                       taken[at] = bytes;
+                       most = std::max(most, held += bytes), ++calls;
+                       return at;
+                     },
+                     [&](void* memory, size_t bytes) {
+                       CHECK(taken.at(memory) ==
+                             bytes); // a block goes back with the size that it was taken with
+                       held -= bytes;
+                       taken.erase(memory);
+                     },
+                     size_t{1} << 40};
+  BlockAllocator a("CPU", 0, source);
+
+  a.release(a.allocate(200 * kMega), 200 * kMega); // once, and never again
+  void* kept = a.allocate(80 * kMega);
+  void* other = a.allocate(150 * kMega);   // the block of 200 is more than a quarter larger, and makes room
+  CHECK(held == 80 * kMega + 152 * kMega); // 16 classes between 128 and 256
+  a.release(kept, 80 * kMega);
+  CHECK(a.allocate(70 * kMega) == kept); // a block little larger serves
+  CHECK(a.bytesInUse() == 232 * kMega);
+  a.release(kept, 70 * kMega);
+  a.release(other, 150 * kMega);
+  CHECK(a.bytesKept() == 232 * kMega);
+  CHECK(a.bytesInUse() == 0);
+
+  // Steps that need two sizes in turns free and take them once; then both stay.
+  auto turn = [&](size_t bytes) { a.release(a.allocate(bytes), bytes); };
+  for (int k = 0; k < 3; ++k) turn(200 * kMega), turn(120 * kMega), turn(90 * kMega);
+  size_t before = calls;
+  for (int k = 0; k < 10; ++k) turn(200 * kMega), turn(120 * kMega), turn(90 * kMega);
+  CHECK(calls == before);
+  a.trim();
+  CHECK(held == 0);
+}
+
+TEST_CASE("large blocks of the host begin at huge pages, hold what is written and go back whole") {
+  BlockAllocator a("CPU");
+  for (size_t bytes : {size_t{1}, size_t{4096}, (size_t{2} << 20) - 1, size_t{2} << 20, size_t{5'000'001}}) {
+    auto* p = static_cast<unsigned char*>(a.allocate(bytes));
+    CHECK(reinterpret_cast<uintptr_t>(p) % 64 == 0);
+    if (bytes >= size_t{2} << 20) CHECK(reinterpret_cast<uintptr_t>(p) % (size_t{2} << 20) == 0);
+    p[0] = 7, p[bytes - 1] = 9;
+    CHECK(p[bytes - 1] == 9);
+    a.release(p, bytes);
+  }
+  a.trim();
+  CHECK(a.bytesKept() == 0);
 }
 
 TEST_CASE("the thread pool does every part once, nested and concurrent jobs too") {

@@ -1,5 +1,7 @@
 // Tensors from C++: values, gradients, random streams, effects of realize() on other tensors, memory, errors.
 #include "engine/base/error.h"
+#include "engine/rewrite/observer.h"
+#include "engine/runtime/counters.h"
 #include "engine/tensor/operation_scope.h"
 #include "engine/tensor/placeholder.h"
 #include "engine/tensor/sha256.h"
@@ -9,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace uopscope;
@@ -39,6 +42,28 @@ TEST_CASE("a matrix product has the reference's shape: a sum over an expanded pr
   REQUIRE(sum.src(0).is(Op::MUL));
   CHECK(sum.src(0).src(0).is(Op::EXPAND));
   CHECK(shapeStr(sum.src(0).shape()) == "(2, 4, 3)");
+}
+
+TEST_CASE("a large value that died while a graph was built is freed before the graph's kernels take memory") {
+  struct AtLaunch : Observer {
+    bool wantsRewrites() const override { return false; }
+    void onLaunch(const Launch&) override {
+      most = std::max<int64_t>(most, GlobalCounters::current().memUsed);
+    }
+    int64_t most = 0;
+  } told;
+  collectTensorPool();
+  constexpr int64_t kNumbers = int64_t{12} << 20; // 48 MB
+  const int64_t before = GlobalCounters::current().memUsed;
+  Tensor gradient = Tensor::ones({kNumbers}).contiguous();
+  gradient.realize();
+  Tensor sum = numbers({1, 2}, {2});
+  for (int k = 0; k < 1500; ++k) sum = sum.mul(k % 3 - 1).add(k); // a graph of a whole network
+  gradient = numbers({1}, {1});
+  ObserverScope scope(&told);
+  sum.realize();
+  CHECK(told.most > 0);
+  CHECK(told.most < before + kNumbers * 4);
 }
 
 TEST_CASE("operations that change nothing make no node") {

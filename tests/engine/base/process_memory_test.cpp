@@ -1,0 +1,54 @@
+// Memory goes back to the system, and what was given back is there when it is needed again.
+#include "engine/base/process_memory.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace uopscope;
+
+namespace {
+/// Bytes of the process that are in memory.
+size_t resident() {
+  std::ifstream file("/proc/self/statm");
+  size_t total = 0, pages = 0;
+  file >> total >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+} // namespace
+
+TEST_CASE("code and constants come back after their pages were given back") {
+  std::vector<std::string> words{"kernel", "range", "schedule"};
+  size_t before = resident();
+  giveBackStartupPages();
+  CHECK(resident() <= before);
+  std::string joined;
+  std::thread([&] {
+    for (const std::string& w : words) joined += w + " ";
+  }).join();
+  CHECK(joined == "kernel range schedule ");
+  CHECK_THROWS_AS((void)words.at(3), std::out_of_range); // tables of unwinding are among the pages
+}
+
+TEST_CASE("freed memory goes back to the system") {
+  constexpr size_t kBlock = 40'000, kBlocks = 2'000; // 80 MB in pieces that an allocator keeps
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (size_t k = 0; k < kBlocks; ++k) {
+    blocks.push_back(std::make_unique<char[]>(kBlock));
+    std::memset(blocks.back().get(), 1, kBlock);
+  }
+  const size_t full = resident();
+  blocks.clear();
+  giveBackFreedMemory();
+#ifndef __SANITIZE_ADDRESS__ // it keeps freed memory to find uses of it
+  CHECK(resident() + kBlock * kBlocks / 2 < full);
+#else
+  CHECK(full > 0);
+#endif
+}
