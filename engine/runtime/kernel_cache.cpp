@@ -276,6 +276,8 @@ struct Missing {
   std::exception_ptr failure;
 };
 
+constexpr size_t kMany = 16; ///< kernels whose compilation takes memory worth giving back
+
 void makeInParallel(std::vector<Missing>& missing) {
   auto make = [](Missing& m) {
     try {
@@ -321,7 +323,7 @@ void makeInParallel(std::vector<Missing>& missing) {
       EngineSessionScope in(session);
       while (makeNext()) {
       }
-      giveBackFreedMemory();
+      if (missing.size() >= kMany) giveBackFreedMemory(); // of this thread
     });
   while (makeNext()) joinFinished();
   for (std::thread& t : helpers) t.join();
@@ -330,7 +332,6 @@ void makeInParallel(std::vector<Missing>& missing) {
 
 /// Compiling many kernels takes as much memory as a large model's values: neither keeps memory that the other needs.
 void makeAll(std::vector<Missing>& missing, std::span<Device* const> devices) {
-  constexpr size_t kMany = 16;
   if (missing.size() < kMany) return makeInParallel(missing);
   for (Device* device : devices)
     if (device) device->releaseKept();

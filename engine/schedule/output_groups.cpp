@@ -1,6 +1,8 @@
 // Computes levels, and joins outputs that share a computation or a read.
 #include "engine/schedule/output_groups.h"
 
+#include "engine/schedule/rangeify.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -54,7 +56,7 @@ struct Sets {
 } // namespace
 
 bool OutputGroups::canShareLoops(UOp u) {
-  return u.in(kGroupable) && !isFence(u);
+  return u.in(kGroupable) && !isFence(u) && !isCarried(u);
 }
 
 OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& realize) {

@@ -23,7 +23,7 @@ public:
     return g ? *g : -1;
   }
   /// Whether the value may be one of several outputs of a kernel. Transfers and copies of old contents may
-  /// not.
+  /// not, and neither may a sum that a loop carries.
   static bool canShareLoops(UOp u);
   int levelOf(UOp u) {
     int* l = level_.find(u.slot());

@@ -154,7 +154,8 @@ void RangeAssignment::assign(UOp u) {
   const bool isAsked = wanted || !common || demand > elementCount(shape);
   const std::optional<OwnKernel> ownKernel = isAsked ? std::nullopt : ownKernelFor(u, uses, demand);
   const bool isCandidate = isAsked || ownKernel;
-  const Indices* inside = isCandidate && !wanted ? insideKernel(u, uses, common != nullptr) : nullptr;
+  const bool mayStayInside = isCandidate && !wanted && !(ownKernel && isCarried(u));
+  const Indices* inside = mayStayInside ? insideKernel(u, uses, common != nullptr) : nullptr;
   if (inside) {
     r.kernel = uses[0].kernel;
     r.out = inside;
@@ -176,6 +177,8 @@ void RangeAssignment::assign(UOp u) {
       if (group >= 0) groupRanges_[group] = r;
     }
     r.evals = r.runs = value.elements;
+    ++storesOf_[r.kernel];
+    if (isCarried(u)) carries_[r.kernel] = true;
     value.kernel = r.kernel;
     value.hosted = r.kernel != number;
     // Readers in the loops that store the value use it directly. Only the remaining readers would compute it
@@ -189,6 +192,7 @@ void RangeAssignment::assign(UOp u) {
     r.out = common;
     r.evals = demand;
     r.runs = runsOf(uses);
+    if (isCarried(u)) carries_[r.kernel] = true;
   }
   state_.stored[static_cast<size_t>(r.kernel)].parts.push_back(u);
   r.in = r.out;
@@ -225,6 +229,7 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
   for (const Use& use : uses) {
     const StoredValue& host = state_.stored[static_cast<size_t>(use.kernel)];
     Indices loops = loopsOf(*use.at);
+    if (carries_.contains(use.kernel)) continue;
     if (!loops.empty() && loops == loopsOf(*ranges_.find(host.node.slot())->out) &&
         alongLoops(loops, u.shape()) == use.at && host.level == groups_->levelOf(u) &&
         host.device == u.device() && OutputGroups::canShareLoops(host.node))

@@ -89,12 +89,14 @@ private:
   UOp belowAssigns(UOp u);
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
   static double runsOf(const std::vector<Use>& uses);
-  static std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
+  std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
-    return found ? found : productInReduction(u, uses);
+    if (!found) found = productInReduction(u, uses);
+    return found ? found : carriedInCompany(u, uses);
   }
   static std::optional<OwnKernel> dearInMargins(UOp u, const std::vector<Use>& uses, double demand);
   static std::optional<OwnKernel> productInReduction(UOp u, const std::vector<Use>& uses);
+  std::optional<OwnKernel> carriedInCompany(UOp u, const std::vector<Use>& uses);
   /// Whether a loop of a reduction reads it.
   static bool isInReduction(const Use& use);
   /// Where a value lies that its readers' kernel stores for itself.
@@ -114,10 +116,12 @@ private:
   ScheduleState& state_;
   const UOpMap<bool>& realize_;
   const UOpMap<bool>& refused_;
-  std::vector<UOp> order_;     ///< of the graph, sources first
-  std::map<int, double> rows_; ///< kernels that keep rows -> how many
-  IdMap<int> readers_;         ///< how many values read a value
-  size_t counted_ = 0;         ///< values whose reads are counted
+  std::vector<UOp> order_;      ///< of the graph, sources first
+  std::map<int, double> rows_;  ///< kernels that keep rows -> how many
+  std::map<int, int> storesOf_; ///< kernels -> how many values they store
+  std::map<int, bool> carries_; ///< kernels with a carried sum, which store nothing else
+  IdMap<int> readers_;          ///< how many values read a value
+  size_t counted_ = 0;          ///< values whose reads are counted
   std::map<std::vector<uint32_t>, std::unique_ptr<Indices>> lists_;
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;
@@ -129,6 +133,11 @@ private:
   std::optional<OutputGroups> groups_;
   std::map<int, Ranges> groupRanges_;
 };
+
+/// Whether kernels of a device have few threads, and caches near them.
+bool isProcessor(std::string_view device);
+/// Whether a loop can carry a reduction from result to result: a running sum, or one that scatters its terms.
+bool isCarried(UOp u);
 
 /// The indices that vary, in order.
 Indices loopsOf(const Indices& indices);

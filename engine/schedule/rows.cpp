@@ -27,15 +27,15 @@ constexpr double kMostKept = 1 << 13;   ///< elements of a row that is stored: 3
 constexpr int64_t kLanes = 16;          ///< a row consists of whole vectors
 constexpr int64_t kPartLanes = 4, kLongRow = 448; ///< a longer row may also end in a part of a vector
 
-bool isProcessor(std::string_view device) {
-  return device.substr(0, device.find(':')) == "CPU";
-}
-
 bool isVectors(const Sint& extent) {
   return extent.isInt() && extent.i() % (extent.i() < kLongRow ? kLanes : kPartLanes) == 0;
 }
 
 } // namespace
+
+bool isProcessor(std::string_view device) {
+  return device.substr(0, device.find(':')) == "CPU";
+}
 
 /// How many values read a value, counted when it is first asked for.
 int RangeAssignment::readersOf(UOp value) {

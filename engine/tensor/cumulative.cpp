@@ -6,9 +6,13 @@
 // A long axis is split in parts of 256. Each part is summed by itself and then increased by the total of the
 // parts before it, so the parts run in parallel. A processor carries a sum from element to element
 // (engine/codegen/running.h); it needs no parts if there are further axes for its threads and lanes.
+#include "engine/base/engine_session.h"
 #include "engine/runtime/device.h"
+#include "engine/tensor/gradient.h"
 #include "engine/tensor/graph.h"
+#include "engine/tensor/recurrence.h"
 #include "engine/tensor/tensor.h"
+#include "engine/uop/unique.h"
 
 #include <algorithm>
 
@@ -97,24 +101,87 @@ Tensor Tensor::cumsum(int64_t axis) const {
   OperationScope op("cumsum");
   return splitCumulate(axis, Op::ADD);
 }
+
+namespace {
+
+constexpr int64_t kFewSteps = 16; ///< up to here every element is differentiated by every other
+
+/// The elements before each one along the last axis; `first` comes before the first one.
+Tensor shifted(const Tensor& t, ConstValue first) {
+  Bounds amounts(t.shape().size(), {0, 0});
+  amounts.back() = {1, -1};
+  return t.pad(amounts, first);
+}
+Tensor isNan(const Tensor& t) {
+  return t.ne(t);
+}
+
+/// y[i] = x[i] y[i-1], so dy[i] = x[i] dy[i-1] + y[i-1] dx[i].
+UOp tangentOfProducts(const std::vector<UOp>& tangents, UOp node) {
+  if (!tangents[0]) return {};
+  // Stored, since a loop that carries the product stores nothing else.
+  Tensor x = Tensor::fromUOp(node.src(1)), y = Tensor::fromUOp(node).contiguous();
+  return linearRecurrence(x, Tensor::fromUOp(tangents[0]).mul(shifted(y, ConstValue::ofFloat(1)))).uop();
+}
+
+/// The mean of the tangents of all elements up to here that are the maximum.
+UOp tangentOfMaxima(const std::vector<UOp>& tangents, UOp node) {
+  if (!tangents[0]) return {};
+  Tensor x = Tensor::fromUOp(node.src(1)).detach(), y = Tensor::fromUOp(node).detach().contiguous();
+  Tensor before = shifted(y, ConstValue::ofFloat(0)), t = Tensor::fromUOp(tangents[0]);
+  Tensor isLargest = x.eq(y).bitOr(isNan(x).bitAnd(isNan(y)));
+  Tensor isBehind =
+      shifted(y.fullLike(ConstValue::ofBool(true), {{}, dtypes::bool_, {}}), ConstValue::ofBool(false));
+  Tensor goesOn = y.eq(before).bitOr(isNan(y).bitAnd(isNan(before))).bitAnd(isBehind);
+  Tensor zero = t.fullLike(ConstValue::ofFloat(0));
+  return segmentSums(goesOn, isLargest.where(t, zero))
+      .div(segmentSums(goesOn, isLargest.cast(t.dtype())))
+      .uop();
+}
+
+struct RunningKeys {
+  RunningKeys() { tensorPool(); } // makes the pool of these nodes first, so it outlives them
+  UOpRef products, maxima;
+};
+
+using Tangent = UOp (*)(const std::vector<UOp>&, UOp);
+
+/// Running values of `x` along an axis, with a tangent in linear work.
+Tensor differentiated(const Tensor& running, const Tensor& x, int64_t axis, UOpRef RunningKeys::* which,
+                      Tangent tangent) {
+  if (!x.isFloat() || x.ndim() == 0 || isEmpty(x) || x.intShape()[static_cast<size_t>(axis)] <= kFewSteps)
+    return running;
+  UOpRef& key = EngineSession::current().part<RunningKeys>().*which;
+  if (!key.get()) {
+    key = newUnique();
+    setCustomDerivative(key, {.reverse = {}, .forward = tangent});
+  }
+  std::vector<UOp> inputs{x.transpose(axis, -1).uop()};
+  UOp value = withDerivative(running.transpose(axis, -1).uop(), inputs, key);
+  return Tensor::fromUOp(value, x.requiresGrad()).transpose(axis, -1);
+}
+
+} // namespace
+
 Tensor Tensor::cumprod(int64_t axis) const {
   OperationScope op("cumprod");
-  return splitCumulate(axis, Op::MUL);
+  axis = resolveDim(axis);
+  return differentiated(splitCumulate(axis, Op::MUL), *this, axis, &RunningKeys::products, tangentOfProducts);
 }
 std::pair<Tensor, Tensor> Tensor::cummax(int64_t axis) const {
   OperationScope op("cummax");
-  Tensor largest = splitCumulate(axis, Op::MAX);
+  axis = resolveDim(axis);
+  Tensor largest =
+      differentiated(splitCumulate(axis, Op::MAX), *this, axis, &RunningKeys::maxima, tangentOfMaxima);
   TensorOptions plain{device(), {}, false};
   if (ndim() == 0 || isEmpty(*this)) return {largest, zeros(shape(), {device(), dtypes::int32, false})};
   // An element above all before it is a new maximum; the largest place of these so far is the place of the maximum.
   Tensor x = transpose(axis, -1), now = largest.transpose(axis, -1);
   int64_t n = x.intShape().back();
-  Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {1, -1};
-  Tensor before = now.pad(amounts, dtypeMin(dtype())), isNew = x.gt(before);
+  Tensor before = shifted(now, dtypeMin(dtype())), isNew = x.gt(before);
   if (isFloat())
     isNew = isNew.bitOr(
-        x.ne(x).bitAnd(before.eq(before))); // a NaN equals nothing, and is the maximum from then on
+        isNan(x).bitAnd(before.eq(before))); // a NaN equals nothing, and is the maximum from then on
   TensorOptions counting = plain;
   counting.dtype = dtypes::int32;
   Tensor places = isNew.where(Tensor::arange(n, counting), scalar(ConstValue::ofInt(0), counting));

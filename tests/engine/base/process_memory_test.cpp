@@ -1,4 +1,5 @@
 // Memory goes back to the system, and what was given back is there when it is needed again.
+#include "engine/base/child_process.h"
 #include "engine/base/process_memory.h"
 
 #include <doctest/doctest.h>
@@ -36,8 +37,9 @@ TEST_CASE("code and constants come back after their pages were given back") {
   CHECK_THROWS_AS((void)words.at(3), std::out_of_range); // tables of unwinding are among the pages
 }
 
-TEST_CASE("freed memory goes back to the system") {
-  constexpr size_t kBlock = 40'000, kBlocks = 2'000; // 80 MB in pieces that an allocator keeps
+// Threads of earlier tests leave parts of the heap behind, so this runs in a process of its own.
+TEST_CASE("a process gives back what it freed" * doctest::skip()) {
+  constexpr size_t kBlock = 40'000, kBlocks = 5'000; // 200 MB in pieces that an allocator keeps
   std::vector<std::unique_ptr<char[]>> blocks;
   for (size_t k = 0; k < kBlocks; ++k) {
     blocks.push_back(std::make_unique<char[]>(kBlock));
@@ -46,9 +48,13 @@ TEST_CASE("freed memory goes back to the system") {
   const size_t full = resident();
   blocks.clear();
   giveBackFreedMemory();
-#ifndef __SANITIZE_ADDRESS__ // it keeps freed memory to find uses of it
   CHECK(resident() + kBlock * kBlocks / 2 < full);
-#else
-  CHECK(full > 0);
-#endif
 }
+
+#ifndef __SANITIZE_ADDRESS__ // it keeps freed memory to find uses of it
+TEST_CASE("freed memory goes back to the system") {
+  FinishedChild alone = runProgram({"/proc/self/exe", "-ns", "-tc=a process gives back what it freed"});
+  CHECK_MESSAGE(alone.succeeded(), alone.out);
+  CHECK(alone.out.find("1 passed") != std::string::npos);
+}
+#endif
