@@ -6,6 +6,8 @@
 #include "engine/tensor/graph.h"
 #include "engine/uop/unique.h"
 
+#include <map>
+
 namespace uopscope {
 
 namespace {
@@ -30,105 +32,147 @@ Tensor cut(const Tensor& t, int64_t axis, int64_t begin, int64_t count) {
   where[static_cast<size_t>(axis)] = {Sint(begin), Sint(begin + count)};
   return t.shrink(where);
 }
-Tensor grown(const Tensor& t, int64_t before, int64_t behind) {
+Tensor grown(const Tensor& t, int64_t axis, int64_t before, int64_t behind) {
   Bounds amounts(t.shape().size(), {0, 0});
-  amounts.back() = {Sint(before), Sint(behind)};
+  amounts[static_cast<size_t>(axis)] = {Sint(before), Sint(behind)};
   return t.pad(amounts);
 }
-/// Moves the last axis to the front, or back.
-Tensor toFront(const Tensor& t) {
-  Ints order{static_cast<int64_t>(t.ndim()) - 1};
-  for (int64_t k = 0; k < order[0]; ++k) order.push_back(k);
+Tensor moved(const Tensor& t, int64_t from, int64_t to) {
+  Ints order;
+  for (int64_t k = 0; k < t.ndim(); ++k)
+    if (k != from) order.push_back(k);
+  order.insert(order.begin() + to, from);
   return t.permute(order);
 }
-Tensor toBack(const Tensor& t) {
-  Ints order;
-  for (int64_t k = 1; k < static_cast<int64_t>(t.ndim()); ++k) order.push_back(k);
-  order.push_back(0);
-  return t.permute(order);
+/// Every element one step later, behind a zero.
+Tensor shifted(const Tensor& t, int64_t axis) {
+  return cut(grown(t, axis, 1, 0), axis, 0, t.intShape()[static_cast<size_t>(axis)]);
 }
 
-/// States along the first axis, and what becomes of a state before the first one.
-struct Chain {
-  Tensor states, joined;
+/// A recurrence of many parts at once: what one step of all parts reads lies side by side.
+template <class How>
+struct InParts {
+  Tensor a, b;  ///< a is zero, or false, for the first state
+  int64_t step; ///< the axis of the steps of a part
+
+  Tensor at(const Tensor& t, int64_t k) const { return cut(t, step, k, 1); }
+  int64_t steps() const { return b.intShape()[static_cast<size_t>(step)]; }
+
+  /// The last state of each part, begun with nothing, and what becomes of a state before the part.
+  std::pair<Tensor, Tensor> ends() const {
+    Tensor state = at(b, 0), joined = at(a, 0);
+    for (int64_t k = 1; k < steps(); ++k) {
+      state = How::of(at(a, k), state).add(at(b, k));
+      joined = How::joined(at(a, k), joined);
+    }
+    return {joined.squeeze(step), state.squeeze(step)};
+  }
+  /// All states of all parts, each of which goes on from its state in `before`.
+  Tensor states(const Tensor& before) const {
+    std::vector<Tensor> all;
+    Tensor state = before.unsqueeze(step);
+    for (int64_t k = 0; k < steps(); ++k) all.push_back(state = How::of(at(a, k), state).add(at(b, k)));
+    return Tensor::cat(all, step);
+  }
 };
 
+/// Along the first axis: rows are lanes.
 template <class How>
-Chain oneByOne(const Tensor& a, const Tensor& b) {
-  std::vector<Tensor> states{cut(b, 0, 0, 1)}, joined{cut(a, 0, 0, 1)};
-  for (int64_t i = 1; i < b.intShape()[0]; ++i) {
-    Tensor at = cut(a, 0, i, 1);
-    states.push_back(How::of(at, states.back()).add(cut(b, 0, i, 1)));
-    joined.push_back(How::joined(at, joined.back()));
-  }
-  return {Tensor::cat(states, 0), Tensor::cat(joined, 0)};
-}
-
-/// Along the last axis. The steps of a part are the first axis in memory, so what one step reads lies side by side.
-template <class How>
-Tensor inParts(const Tensor& a, const Tensor& b) {
-  const int64_t n = b.intShape().back();
-  if (n <= kPart) return toBack(oneByOne<How>(toFront(a), toFront(b)).states);
-  const int64_t parts = (n + kPart - 1) / kPart, more = parts * kPart - n;
+Tensor alongFirst(const Tensor& a, const Tensor& b) {
+  const int64_t n = b.intShape()[0], parts = (n + kPart - 1) / kPart;
   auto apart = [&](const Tensor& t) {
-    return toFront(grown(t, 0, more).unflatten(-1, {Sint(parts), Sint(kPart)})).contiguous();
+    return grown(t, 0, 0, parts * kPart - n).unflatten(0, {Sint(parts), Sint(kPart)});
   };
-  Chain chain = oneByOne<How>(apart(a), apart(b));
-  auto last = [](const Tensor& t) { return cut(t, 0, kPart - 1, 1).squeeze(0); };
-  Tensor ends = inParts<How>(last(chain.joined), last(chain.states));
-  Tensor before = cut(grown(ends, 1, 0), ends.ndim() - 1, 0, parts).unsqueeze(0).expand(chain.states.shape());
-  Tensor states = chain.states.add(How::of(chain.joined, before));
-  return cut(toBack(states).flatten(-2), b.ndim() - 1, 0, n);
+  InParts<How> run{apart(a), apart(b), 1};
+  auto [joined, last] = run.ends();
+  Tensor ends = parts == 1 ? last : alongFirst<How>(joined, last);
+  return cut(run.states(shifted(ends, 0)).flatten(0, 1), 0, 0, n);
 }
 
-Tensor shifted(const Tensor& t) {
-  return cut(grown(t, 1, 0), t.ndim() - 1, 0, t.intShape().back());
+/// Along the last axis, where there are few rows: parts are lanes, so the steps of a part are the first axis in memory.
+template <class How>
+Tensor alongLast(const Tensor& a, const Tensor& b) {
+  const int64_t n = b.intShape().back(), parts = (n + kPart - 1) / kPart, last = b.ndim() - 1;
+  auto apart = [&](const Tensor& t) {
+    Tensor cells = grown(t, last, 0, parts * kPart - n).unflatten(-1, {Sint(parts), Sint(kPart)});
+    return moved(cells, last + 1, 0).contiguous();
+  };
+  InParts<How> run{apart(a), apart(b), 0};
+  auto [joined, end] = run.ends();
+  Tensor ends = parts == 1 ? end : alongLast<How>(joined, end);
+  return cut(moved(run.states(shifted(ends, last)), 0, last + 1).flatten(-2), last, 0, n);
 }
-/// The same recurrence from the last state to the first: the factor of a state is that of the one behind it.
-template <class Run>
-Tensor backward(const Tensor& a, const Tensor& terms, Run run) {
-  return run(shifted(a.flip({-1})), terms.flip({-1})).flip({-1});
+
+/// Where states come from: the one before, or the one behind.
+enum class From : uint8_t { Before, Behind };
+
+/// Factors with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
+/// the first state, not even 0 * inf.
+Tensor leading(const Tensor& a, int64_t axis, From from) {
+  const int64_t n = a.intShape()[static_cast<size_t>(axis)];
+  return from == From::Behind ? shifted(a.flip({axis}), axis) : grown(cut(a, axis, 1, n - 1), axis, 1, 0);
+}
+
+template <class How>
+Tensor states(const Tensor& factors, const Tensor& terms, From from) {
+  constexpr int64_t kRows = 16;
+  const int64_t n = terms.intShape().back(), last = terms.ndim() - 1;
+  auto turned = [&](const Tensor& t, int64_t axis) { return from == From::Behind ? t.flip({axis}) : t; };
+  if (prod(terms.shape()).i() < kRows * n)
+    return turned(alongLast<How>(leading(factors, last, from), turned(terms, last)), last);
+  // Rows are turned round where they lie side by side: a reversed axis is not transposed by tiles.
+  Tensor a = moved(factors, last, 0).contiguous(), b = moved(terms, last, 0).contiguous();
+  Tensor found = turned(alongFirst<How>(leading(a, 0, from), turned(b, 0)), 0);
+  return moved(from == From::Behind ? found.contiguous() : found, 0, last);
 }
 
 struct RecurrenceKeys {
   RecurrenceKeys() { tensorPool(); } // makes the pool of these nodes first, so it outlives them
-  UOpRef factors, switches;
+  std::map<std::pair<bool, From>, UOpRef> of;
 };
 
-/// ds[i] = a[i] ds[i-1] + (da[i] s[i-1] + db[i]), and the gradient of a term is what goes on from its state.
-CustomDerivative derivativeOfFactors() {
-  auto forward = [](const std::vector<UOp>& tangents, UOp node) {
-    Tensor a = Tensor::fromUOp(node.src(1)), s = Tensor::fromUOp(node).contiguous();
-    Tensor terms = tangents[1] ? Tensor::fromUOp(tangents[1])
-                               : Tensor::fromUOp(node.src(2)).fullLike(ConstValue::ofFloat(0));
-    if (tangents[0]) terms = terms.add(Tensor::fromUOp(tangents[0]).mul(shifted(s)));
-    return linearRecurrence(a, terms).uop();
-  };
-  auto reverse = [](UOp grad, UOp node) {
-    Tensor a = Tensor::fromUOp(node.src(1)), s = Tensor::fromUOp(node).contiguous();
-    Tensor terms = backward(a, Tensor::fromUOp(grad), linearRecurrence);
-    return std::vector<UOp>{terms.mul(shifted(s)).uop(), terms.uop()};
-  };
-  return {.reverse = reverse, .forward = forward};
-}
-CustomDerivative derivativeOfSwitches() {
-  auto forward = [](const std::vector<UOp>& tangents, UOp node) {
-    if (!tangents[1]) return UOp();
-    return segmentSums(Tensor::fromUOp(node.src(1)), Tensor::fromUOp(tangents[1])).uop();
-  };
-  auto reverse = [](UOp grad, UOp node) {
-    return std::vector<UOp>{UOp(),
-                            backward(Tensor::fromUOp(node.src(1)), Tensor::fromUOp(grad), segmentSums).uop()};
-  };
-  return {.reverse = reverse, .forward = forward};
+Tensor recurrence(const Tensor& a, const Tensor& b, From from);
+
+/// What comes next to each element of s: its state before, or behind.
+Tensor neighbours(const Tensor& s, From from) {
+  const int64_t last = s.ndim() - 1;
+  return from == From::Before ? shifted(s, last)
+                              : grown(cut(s, last, 1, s.intShape().back() - 1), last, 0, 1);
 }
 
-Tensor marked(const Tensor& value, const Tensor& a, const Tensor& b, UOpRef& key,
-              CustomDerivative (*make)()) {
+/// ds[i] = a[i] ds[i-1] + (da[i] s[i-1] + db[i]): the derivative of a recurrence is another one.
+UOp tangent(const std::vector<UOp>& tangents, UOp node, From from) {
+  Tensor a = Tensor::fromUOp(node.src(1)), b = Tensor::fromUOp(node.src(2));
+  const bool switches = a.dtype() == dtypes::bool_;
+  if (!tangents[1] && (switches || !tangents[0])) return {};
+  Tensor terms = tangents[1] ? Tensor::fromUOp(tangents[1]) : b.fullLike(ConstValue::ofFloat(0));
+  if (!switches && tangents[0]) {
+    Tensor da = Tensor::fromUOp(tangents[0]), s = Tensor::fromUOp(node).contiguous();
+    terms = terms.add(from == From::Before ? da.mul(neighbours(s, from)) : neighbours(da.mul(s), from));
+  }
+  return recurrence(a, terms, from).uop();
+}
+/// The gradient of a term is what goes on from its state, in the other direction.
+std::vector<UOp> gradients(UOp grad, UOp node, From from) {
+  Tensor a = Tensor::fromUOp(node.src(1));
+  const From other = from == From::Before ? From::Behind : From::Before;
+  Tensor onward = recurrence(a, Tensor::fromUOp(grad), other);
+  if (a.dtype() == dtypes::bool_) return {UOp(), onward.uop()};
+  Tensor s = Tensor::fromUOp(node).contiguous();
+  Tensor ofFactor = from == From::Before ? onward.mul(neighbours(s, from)) : neighbours(onward, other).mul(s);
+  return {ofFactor.uop(), onward.uop()};
+}
+
+Tensor recurrence(const Tensor& a, const Tensor& b, From from) {
+  const bool switches = a.dtype() == dtypes::bool_;
+  UOpRef& key = EngineSession::current().part<RecurrenceKeys>().of[{switches, from}];
   if (!key.get()) {
     key = newUnique();
-    setCustomDerivative(key, make());
+    setCustomDerivative(
+        key, {.reverse = [from](UOp grad, UOp node) { return gradients(grad, node, from); },
+              .forward = [from](const auto& tangents, UOp node) { return tangent(tangents, node, from); }});
   }
+  Tensor value = switches ? states<Switches>(a, b, from) : states<Factors>(a, b, from);
   std::vector<UOp> inputs{a.uop(), b.uop()};
   return Tensor::fromUOp(withDerivative(value.uop(), inputs, key));
 }
@@ -136,13 +180,11 @@ Tensor marked(const Tensor& value, const Tensor& a, const Tensor& b, UOpRef& key
 } // namespace
 
 Tensor linearRecurrence(const Tensor& factors, const Tensor& terms) {
-  RecurrenceKeys& keys = EngineSession::current().part<RecurrenceKeys>();
-  return marked(inParts<Factors>(factors, terms), factors, terms, keys.factors, derivativeOfFactors);
+  return recurrence(factors, terms, From::Before);
 }
 
 Tensor segmentSums(const Tensor& continues, const Tensor& terms) {
-  RecurrenceKeys& keys = EngineSession::current().part<RecurrenceKeys>();
-  return marked(inParts<Switches>(continues, terms), continues, terms, keys.switches, derivativeOfSwitches);
+  return recurrence(continues, terms, From::Before);
 }
 
 } // namespace uopscope

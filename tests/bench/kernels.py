@@ -15,6 +15,7 @@ ROUNDS = 7
 
 
 def normal(*shape): return lambda rng: rng.standard_normal(shape, dtype="float32")
+def near_one(*shape): return lambda rng: 1 + 0.01 * rng.standard_normal(shape, dtype="float32")
 def integers(high, *shape): return lambda rng: rng.integers(0, high, shape).astype("int32")
 
 
@@ -145,16 +146,36 @@ def np_scatter_add(np, indices, g, rows):
     return out
 
 
-def cumsum_gradient(x, g):
+def running_gradient(name, x, g):
     x = x.detach().requires_grad_(True)
-    return (x.cumsum(1) * g).sum().gradient(x)[0]
+    y = getattr(x, name)(1)
+    return ((y[0] if name == "cummax" else y) * g).sum().gradient(x)[0]
 
 
-def torch_cumsum_gradient(x, g):
+def torch_running_gradient(name, x, g):
     import torch
     with torch.enable_grad():
         x = x.detach().requires_grad_(True)
-        return torch.autograd.grad((x.cumsum(1) * g).sum(), x)[0]
+        y = getattr(x, name)(1)
+        return torch.autograd.grad(((y[0] if name == "cummax" else y) * g).sum(), x)[0]
+
+
+def np_product_gradient(np, x, g):
+    out, after = np.zeros_like(x), np.zeros(len(x))
+    before = np.concatenate([np.ones((len(x), 1)), x.cumprod(1)[:, :-1]], 1)
+    for j in reversed(range(x.shape[1])):
+        after = g[:, j] + (x[:, j + 1] * after if j + 1 < x.shape[1] else 0)
+        out[:, j] = after * before[:, j]
+    return out
+
+
+def np_maximum_gradient(np, x, g):
+    best = np.maximum.accumulate(x, 1)
+    starts = np.concatenate([np.ones((len(x), 1), bool), best[:, 1:] != best[:, :-1]], 1)
+    where = np.maximum.accumulate(np.where(starts, np.arange(x.shape[1]), 0), 1)
+    out = np.zeros_like(x)
+    np.add.at(out, (np.arange(len(x))[:, None], where), g)
+    return out
 
 
 def max_pool_gradient(x, g):
@@ -282,8 +303,11 @@ def cases():
     yield case(M, "cummax 1024x1024", [normal(1024, 1024)], lambda x: x.cummax(-1)[0], lambda x: x.cummax(-1)[0], lambda np, x: np.maximum.accumulate(x, -1), bound=0, bytes=8 << 20)
     yield case(M, "cumprod 1024x64", [lambda rng: 1 + 0.01 * rng.standard_normal((1024, 64), dtype="float32")], lambda x: x.cumprod(-1), lambda x: x.cumprod(-1),
                lambda np, x: x.cumprod(-1), lambda x: x.cumprod(-1), bound=256 * EPS, bytes=8 << 16)
-    yield case(M, "gradient of cumsum 1024x1024", [normal(1024, 1024)] * 2, cumsum_gradient, torch_cumsum_gradient,
-               lambda np, x, g: np.flip(np.flip(g, 1).cumsum(1), 1), terms=1024, bytes=8 << 20)
+    for name, numpys in (("cumsum", lambda np, x, g: np.flip(np.flip(g, 1).cumsum(1), 1)), ("cumprod", np_product_gradient), ("cummax", np_maximum_gradient)):
+        yield case(M, f"gradient of {name} 1024x1024", [near_one(1024, 1024), normal(1024, 1024)], lambda x, g, name=name: running_gradient(name, x, g),
+                   lambda x, g, name=name: torch_running_gradient(name, x, g), numpys, terms=1024, bytes=8 << 20)
+    yield case(M, "sum of a cumsum's product 1024x1024", [normal(1024, 1024)] * 2, lambda x, w: (x.cumsum(1) * w).sum(1), lambda x, w: (x.cumsum(1) * w).sum(1),
+               lambda np, x, w: (x.cumsum(1) * w).sum(1), terms=1 << 20, bytes=8 << 20)
     yield case(M, "logcumsumexp 1024x1024", [normal(1024, 1024)], lambda x: x.logcumsumexp(1), lambda x: x.logcumsumexp(1),
                lambda np, x: np.logaddexp.accumulate(x, 1), lambda x: log_sums(x), bound=32 * EPS, bytes=8 << 20)
     yield case(M, "scatter-add 1024x512 into 1024x1024", [normal(1024, 1024), integers(1024, 1024, 512), normal(1024, 512)],

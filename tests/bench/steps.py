@@ -110,6 +110,12 @@ def gpt(o, w, ids, dim=128, heads=4, blocks=4):
     return x @ w("head", dim, 64)
 
 
+def words(o, w, ids, rows=20000, dim=128):
+    """The next word from the mean of a few before it: most of a step is the embedding and its optimizer."""
+    x = o.rows(w("token", rows, dim, scale=0.02), ids).mean(1)
+    return o.gelu(x @ w("up", dim, 256)) @ w("head", 256, 64)
+
+
 def resnet18(o, w, x):
     def layer(x, name, out, size, stride):
         y = o.conv(x, w(name, out, x.shape[1], size, size, scale=(2 / (x.shape[1] * size * size))**0.5), stride, size // 2)
@@ -130,6 +136,7 @@ def cases(np):
         "digits, 3x3, batch 128": (lambda o, w, x: digits(o, w, x, (3, 3), 32, 800), pictures(128, 1, 28, 28), numbers(10, 128)),
         "digits, 5x5, batch 64": (lambda o, w, x: digits(o, w, x, (5, 3), 32, 800), pictures(64, 1, 28, 28), numbers(10, 64)),
         "GPT of 4 blocks, 128 wide, 16 x 64": (gpt, numbers(64, 16, 64), numbers(64, 16, 64)),
+        "words of 20,000, 512 x 8": (words, numbers(20000, 512, 8), numbers(64, 512)),
         "ResNet-18, batch 8, 224 x 224": (resnet18, pictures(8, 3, 224, 224), numbers(1000, 8)),
     }
 
