@@ -68,6 +68,7 @@ COMPANY = {
   "two running sums": (lambda x, w: x.cumsum(1) + w.cumsum(1), lambda x, w: x.cumsum(1) + w.cumsum(1)),
   "a product of both": (lambda x, w: x.cumsum(1) @ w.transpose(), lambda x, w: x.cumsum(1) @ w.T),
   "its largest": (lambda x, w: x.cumsum(1).max(1), lambda x, w: x.cumsum(1).max(1)),
+  "places that are permuted bits": (lambda x, w: x.sort(1)[0].cumsum(1), lambda x, w: np.sort(x, 1).cumsum(1)),
   "windows": (lambda x, w: (x.pad(((0, 0), (x.shape[1] - 1, 0)))._pool((x.shape[1],)).sum(-1) * w).sum(1), lambda x, w: (x.cumsum(1) * w).sum(1)),
 }
 def test_running_sums_in_company():
