@@ -222,18 +222,22 @@ int64_t lanesOfRow(int64_t extent, int64_t width) {
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
-/// Each loop along a row becomes lanes of its own: those of reductions as several accumulators, which wait for each
-/// other less, those that store a row for the kernel or its results as one vector.
+/// The terms of a reduction that lie side by side become several vectors of accumulators, which wait for each other less.
+void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
+  UOp along;
+  for (UOp r : rangesIn(red.src().subspan(1)))
+    if (suitsLanes(s, r)) along = r;
+  int64_t amount = along ? lanesOfRow(extentOf(along), width) : 0;
+  if (amount)
+    tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
+             inWords("terms of a row lie side by side: vectors of accumulators"));
+}
+
+/// Each loop along a row becomes lanes of its own: those of reductions as accumulators, those that store a row for the
+/// kernel or its results as one vector.
 void chooseForRows(KernelOptimizer& s, int64_t width) {
-  for (UOp red : s.reduces()) {
-    UOp along;
-    for (UOp r : rangesIn(red.src().subspan(1)))
-      if (suitsLanes(s, r)) along = r;
-    int64_t amount = along ? lanesOfRow(extentOf(along), width) : 0;
-    if (amount)
-      tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
-               inWords("terms of a row lie side by side: vectors of accumulators"));
-  }
+  const std::vector<UOp> sums = s.reduces();
+  for (UOp red : sums) giveLanes(s, red, width);
   std::vector<UOp> loops = s.ranges();
   for (UOp r : loops) {
     bool isOuter =
@@ -244,6 +248,20 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
       tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
                inWords("elements of a row lie next to each other along it"));
   }
+}
+
+/// Sums beside the main one, such as those of a norm of many tensors, have lanes of their own unless results are lanes.
+void chooseForFurtherSums(KernelOptimizer& s, const KernelShape& k, int64_t width) {
+  const std::vector<UOp> sums = s.reduces();
+  if (sums.size() < 2) return;
+  auto hasLanes = [&](UOp red) {
+    const auto terms = rangesIn(red.src().subspan(1));
+    return std::any_of(terms.begin(), terms.end(), [&](UOp r) { return extentNow(s, r) != extentOf(r); }) ||
+           std::any_of(k.outputs.begin(), k.outputs.end(),
+                       [&](UOp r) { return isOpen(red, r) && extentNow(s, r) != extentOf(r); });
+  };
+  for (UOp red : sums)
+    if (red != k.reduction && !hasLanes(red)) giveLanes(s, red, width);
 }
 
 int64_t vectorWidth(const Target& target) {
@@ -286,9 +304,10 @@ void chooseOpts(KernelOptimizer& s) {
   const int64_t width = vectorWidth(s.target()), lanes = lanesOf(s.target(), k);
   if (keepsRows(s, k))
     chooseForRows(s, lanes);
-  else if (k.reduction)
+  else if (k.reduction) {
     chooseForReduction(s, k, lanes);
-  else
+    chooseForFurtherSums(s, k, lanes);
+  } else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());
 }

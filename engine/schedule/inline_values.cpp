@@ -158,12 +158,16 @@ public:
     return decided_[n] == 1;
   }
 
-  /// Whether it is a reduction to a single element that must be stored because of `storeScalars`.
+  /// Whether it is a reduction to a single element that has to be stored: because of `storeScalars`, or since so many
+  /// kernels read it that computing it in each of them costs more than a kernel of its own.
   bool mustStore(UOp buffer) const {
-    if (!state_.storeScalars) return false;
     for (UOp loop : buffer.src().subspan(1))
       if (loop.is(Op::RANGE)) return false;
-    return workOf(buffer.src(0)).reducesMemory;
+    const auto readers =
+        static_cast<double>(state_.stored[static_cast<size_t>(buffer.tag().i())].users.size());
+    if (!state_.storeScalars && readers < 2) return false;
+    const Work work = workOf(buffer.src(0));
+    return work.reducesMemory && (state_.storeScalars || (readers - 1) * work.total > kKernel);
   }
 
   /// The value with its loops replaced by the indices of a reader.
@@ -385,7 +389,7 @@ constexpr RuleDef kInline[] = {
     RULE("same-loops", op(Op::INDEX, op(Op::BUFFERIZE, value).more().named(buf)).more(), value,
          guard::when(isRemovable, "the value has to be stored"),
          guard::when(isReadInItsLoops, "it is read by other loops"),
-         guard::when(mayStayUnstored, "a small update has to be stored")),
+         guard::when(mayStayUnstored, "a small update, or a sum that many kernels read, has to be stored")),
     RULE("drop-dead-loops", kReader, dropDeadLoops, guard::when(isStored, "its kernel stores it for itself")),
     RULE("inline-cheap-value", kReader, inlineValue,
          guard::when(isStored, "its kernel stores it for itself")),

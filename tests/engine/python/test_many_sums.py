@@ -1,0 +1,46 @@
+# Sums to a single number that many kernels read, such as the norm that clips all gradients: computed once, each of its parts in lanes.
+# Values against NumPy in float64.
+import numpy as np
+from tinygrad import Tensor, GlobalCounters
+from check import run
+rng = np.random.default_rng(5)
+
+def clipped(shapes):
+  """All tensors divided by their common norm: results, wanted results, operations, launches."""
+  arrays = [rng.standard_normal(s).astype(np.float32) for s in shapes]
+  tensors = [Tensor(a).realize() for a in arrays]
+  GlobalCounters.reset()
+  norm = sum((t * t).sum() for t in tensors).sqrt()
+  out = [t / (norm + 1) for t in tensors]
+  Tensor.realize(*out)
+  wide = np.sqrt(sum((a.astype(np.float64) ** 2).sum() for a in arrays))
+  return out, [a / (wide + 1) for a in arrays], GlobalCounters.global_ops, GlobalCounters.kernel_count
+
+def test_values():
+  for shapes in ([(128, 128)] * 3, [(3, 5), (200, 100), (7,), (64, 64), (1,)], [(30,)] * 4, [(300, 300), (128,)], [(0, 4), (5, 5), (100, 90)]):
+    for got, want in zip(*clipped(shapes)[:2]): np.testing.assert_allclose(got.numpy(), want, rtol=2e-6, atol=1e-7)
+
+def test_the_norm_is_computed_once():
+  _, _, ops, launches = clipped([(128, 128)] * 30)
+  assert ops < 6 * 30 * 128 * 128, ops  # a square and a sum, and one division for each element
+  assert launches <= 32, launches
+
+def test_a_single_reader_computes_it():
+  x = Tensor(rng.standard_normal((100, 100)).astype(np.float32)).realize()
+  GlobalCounters.reset()
+  (x / x.square().sum()).realize()
+  assert GlobalCounters.kernel_count == 1
+
+def test_special_values():
+  for bad in (np.inf, -np.inf, np.nan):
+    a, b = np.ones((200, 100), np.float32), np.full((200, 100), 2, np.float32)
+    a[3, 4] = bad
+    x, y = Tensor(a).realize(), Tensor(b).realize()
+    total = x.sum() + y.max() + x.max()
+    out = [t * total for t in (x, y)]
+    Tensor.realize(*out)
+    with np.errstate(invalid="ignore"): want = a.sum(dtype=np.float64) + b.max() + a.max()
+    for got, source in zip(out, (a, b)):
+      with np.errstate(invalid="ignore"): np.testing.assert_array_equal(got.numpy(), (source * want).astype(np.float32))
+
+if __name__ == "__main__": run(globals())
