@@ -23,8 +23,10 @@ bool countsLoops(UOp u, const UOpMap<bool>& counters) {
 
 Estimates estimate(std::span<const UOp> program) {
   UOpMap<bool> address;
+  // A loop comes after loops before it, whose arithmetic is no part of the address.
+  auto isBeside = [&](UOp x) { return x.in({Op::LOAD, Op::RANGE, Op::AFTER}) || address.count(x); };
   auto markAddress = [&](UOp u) {
-    for (UOp n : u.toposort([&](UOp x) { return !x.is(Op::LOAD) && !address.count(x); })) address[n] = true;
+    for (UOp n : u.toposort([&](UOp x) { return !isBeside(x); })) address[n] = true;
   };
   for (UOp u : program) {
     if (u.is(Op::INDEX))

@@ -222,13 +222,22 @@ int64_t lanesOfRow(int64_t extent, int64_t width) {
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
+/// Values of one node in a reduction: the product of the loops around and inside it that are lanes.
+int64_t placesIn(const KernelOptimizer& s, UOp red) {
+  int64_t places = 1;
+  for (UOp r : s.ranges())
+    if ((r.axisType() == AxisType::Upcast || r.axisType() == AxisType::Unroll) && red.src(0).dependsOn(r))
+      places *= extentOf(r);
+  return places;
+}
+
 /// The terms of a reduction that lie side by side become several vectors of accumulators, which wait for each other less.
 void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
   UOp along;
   for (UOp r : rangesIn(red.src().subspan(1)))
     if (suitsLanes(s, r)) along = r;
   int64_t amount = along ? lanesOfRow(extentOf(along), width) : 0;
-  if (amount)
+  if (amount && amount * placesIn(s, red) <= kMostPlaces)
     tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
              inWords("terms of a row lie side by side: vectors of accumulators"));
 }
@@ -236,8 +245,7 @@ void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
 /// Each loop along a row becomes lanes of its own: those of reductions as accumulators, those that store a row for the
 /// kernel or its results as one vector.
 void chooseForRows(KernelOptimizer& s, int64_t width) {
-  const std::vector<UOp> sums = s.reduces();
-  for (UOp red : sums) giveLanes(s, red, width);
+  for (size_t i = 0; i < s.reduces().size(); ++i) giveLanes(s, s.reduces()[i], width);
   std::vector<UOp> loops = s.ranges();
   for (UOp r : loops) {
     bool isOuter =
@@ -251,17 +259,13 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
 }
 
 /// Sums beside the main one, such as those of a norm of many tensors, have lanes of their own unless results are lanes.
-void chooseForFurtherSums(KernelOptimizer& s, const KernelShape& k, int64_t width) {
-  const std::vector<UOp> sums = s.reduces();
-  if (sums.size() < 2) return;
-  auto hasLanes = [&](UOp red) {
-    const auto terms = rangesIn(red.src().subspan(1));
-    return std::any_of(terms.begin(), terms.end(), [&](UOp r) { return extentNow(s, r) != extentOf(r); }) ||
-           std::any_of(k.outputs.begin(), k.outputs.end(),
-                       [&](UOp r) { return isOpen(red, r) && extentNow(s, r) != extentOf(r); });
-  };
-  for (UOp red : sums)
-    if (red != k.reduction && !hasLanes(red)) giveLanes(s, red, width);
+/// `main`: the number of the main one. An Opt makes new nodes, in the same order.
+void chooseForFurtherSums(KernelOptimizer& s, size_t main, int64_t width) {
+  for (UOp red : s.reduces())
+    for (UOp other : s.reduces())
+      if (red != other && red.dependsOn(other)) return;
+  for (size_t i = 0; i < s.reduces().size(); ++i)
+    if (i != main && placesIn(s, s.reduces()[i]) == 1) giveLanes(s, s.reduces()[i], width);
 }
 
 int64_t vectorWidth(const Target& target) {
@@ -305,8 +309,9 @@ void chooseOpts(KernelOptimizer& s) {
   if (keepsRows(s, k))
     chooseForRows(s, lanes);
   else if (k.reduction) {
+    const auto main = static_cast<size_t>(std::ranges::find(s.reduces(), k.reduction) - s.reduces().begin());
     chooseForReduction(s, k, lanes);
-    chooseForFurtherSums(s, k, lanes);
+    if (s.reduces().size() > 1) chooseForFurtherSums(s, main, lanes);
   } else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());

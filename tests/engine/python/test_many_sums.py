@@ -25,6 +25,18 @@ def test_the_norm_is_computed_once():
   assert ops < 6 * 30 * 128 * 128, ops  # a square and a sum, and one division for each element
   assert launches <= 32, launches
 
+def test_operations_of_all_loops_are_counted():
+  """A loop that comes after another one is not part of that one's addresses."""
+  x, y, z = (Tensor(rng.standard_normal((128, 128)).astype(np.float32)).realize() for _ in range(3))
+  programs = {2: lambda: x.square().sum(), 4: lambda: x.square().sum() + y.square().sum(), 6: lambda: x.square().sum() + y.square().sum() + z.square().sum()}
+  for each, f in programs.items():
+    GlobalCounters.reset()
+    f().realize()
+    assert each <= GlobalCounters.global_ops / 128 ** 2 < each + 0.1, (each, GlobalCounters.global_ops / 128 ** 2)
+  GlobalCounters.reset()
+  (x / y.square().sum()).realize()
+  assert GlobalCounters.global_ops >= 3 * 128 ** 2
+
 def test_a_single_reader_computes_it():
   x = Tensor(rng.standard_normal((100, 100)).astype(np.float32)).realize()
   GlobalCounters.reset()
