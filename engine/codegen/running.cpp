@@ -276,6 +276,34 @@ UOp runningSum(Match& m) {
   return sink.withSrc({to.store(value).end(withInner(loops, strip))});
 }
 
+void splitAnd(UOp condition, std::vector<UOp>& parts) {
+  if (!condition.is(Op::AND)) return parts.push_back(condition);
+  for (UOp part : condition.src()) splitAnd(part, parts);
+}
+
+/// A term that is the identity of its reduction unless its conditions hold.
+std::optional<SumTerm> termOf(UOp u, Op how) {
+  if (how == Op::ADD) return asSumTerm(u);
+  if (!u.is(Op::WHERE)) return {};
+  SumTerm t;
+  if (isIdentity(u.src(2), how)) {
+    t.value = u.src(1);
+    splitAnd(u.src(0), t.conditions);
+  } else if (isIdentity(u.src(1), how)) {
+    t.value = u.src(2);
+    UOp c = u.src(0);
+    const bool isNot = c.is(Op::CMPNE) && c.src(0).dtype().isBool() && c.src(1).isConst(1);
+    t.conditions.push_back(isNot ? c.src(0) : c.logicalNot());
+  } else {
+    return {};
+  }
+  if (auto deeper = termOf(t.value, how)) {
+    t.conditions.insert(t.conditions.end(), deeper->conditions.begin(), deeper->conditions.end());
+    t.value = deeper->value;
+  }
+  return t;
+}
+
 /// A condition `index == loop`, which holds for one step of a loop.
 struct Chosen {
   UOp loop, index, others; ///< the remaining conditions; null: none
@@ -324,9 +352,9 @@ UOp scatterSum(Match& m) {
   OneSum k;
   if (!findSum(sink, k)) return m.decline("not one store of one sum");
   UOp stored = k.store.src(1);
-  if (k.sum.arg().op() != Op::ADD) return m.decline("no sum");
   if (stored.dtype() != k.sum.dtype()) return m.decline("results have another type than the sum");
-  auto term = asSumTerm(k.sum.src(0));
+  const Op how = k.sum.arg().op();
+  auto term = termOf(k.sum.src(0), how);
   Chosen c;
   if (!term || !findChoice(*term, k, c) || extentOf(c.loop) < kFewResults)
     return m.decline("no index says which result a term belongs to");
@@ -344,7 +372,7 @@ UOp scatterSum(Match& m) {
   AllResults clear = allResults(c.loop, strip, nextId);
   UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest))
                     .indexed({address.substitute(clear.replace)})
-                    .store(UOp::constant(k.sum.dtype(), int64_t{0}))
+                    .store(identityElement(how, k.sum.dtype()))
                     .end(clear.loops);
 
   UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
@@ -358,7 +386,7 @@ UOp scatterSum(Match& m) {
     loops.push_back(terms[r]);
   }
   UOp added = term->value.substitute(strip.replace).substitute(terms);
-  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()) + added;
+  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()).alu(how, {added});
   UOp adding = memory.indexed({place}).store(sum);
   if (stored == k.sum) {
     loops.insert(loops.begin(), strip.rest.begin(), strip.rest.end());

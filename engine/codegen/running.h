@@ -11,8 +11,8 @@
 // The gradient of a running sum adds from each result to the end. Its loop goes from the last result to the first. A sum
 // may be a triangle of a square (k <= i, as above) or windows of a padded value (x[i + k]).
 //
-// A scattered sum adds the terms whose index equals the number of the result (a one-hot product: the gradient
-// of an embedding, a histogram). It arrives as a loop over all terms for every result. A single loop over the
+// A scattered sum (or product, or maximum) adds the terms whose index equals the number of the result (a one-hot product: the
+// gradient of an embedding, a histogram). It arrives as a loop over all terms for every result. A single loop over the
 // terms is enough: it adds each term to the one result that its index names:
 //
 //   for v: out[v] = sum over j of (idx[j] == v ? g[j] : 0)

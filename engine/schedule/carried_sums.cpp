@@ -63,10 +63,11 @@ bool choosesResult(Read condition, const std::vector<UOp>& summed) {
   return false;
 }
 
-/// The condition and the value of a term that is zero where the condition is false; null if it is none.
-std::pair<UOp, UOp> chosenTerm(UOp term) {
-  if (term.is(Op::WHERE) && isZero(term.src(2))) return {term.src(0), term.src(1)};
-  if (term.is(Op::MUL))
+/// The condition and the value of a term that is a constant where the condition is false; null if it is none.
+std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
+  if (term.is(Op::WHERE) && (how == Op::ADD ? isZero(term.src(2)) : below(term.src(2)).is(Op::CONST)))
+    return {term.src(0), term.src(1)};
+  if (term.is(Op::MUL) && how == Op::ADD)
     for (size_t side = 0; side < 2; ++side)
       if (below(term.src(side)).dtype().isBool()) return {term.src(side), term.src(1 - side)};
   return {};
@@ -75,9 +76,8 @@ std::pair<UOp, UOp> chosenTerm(UOp term) {
 bool isScattered(UOp u) {
   const auto& reduce = u.arg().as<ReduceArg>();
   const Shape& shape = u.src(0).shape();
-  const auto [condition, value] = chosenTerm(below(u.src(0)));
-  if (!condition || reduce.op != Op::ADD || !allInt(shape) ||
-      kFewestReads * elementCount(below(value).shape()) > elementCount(shape))
+  const auto [condition, value] = chosenTerm(below(u.src(0)), reduce.op);
+  if (!condition || !allInt(shape) || kFewestReads * elementCount(below(value).shape()) > elementCount(shape))
     return false;
   Read read{u.src(0), {}};
   std::vector<UOp> summed;

@@ -367,7 +367,9 @@ Tensor Tensor::scatterReduce(int64_t dim, const Tensor& index, const Tensor& src
   if (how == "sum") return mask.where(v, 0).sum(Ints{-1}).add(own(0)).cast(dtype());
   if (how == "prod") return mask.where(v, 1).prod(Ints{-1}).mul(own(1));
   if (how == "amax") return mask.where(v, dtypeMin(dtype())).max(Ints{-1}).maximum(own(dtypeMin(dtype())));
-  if (how == "amin") return mask.where(v, dtypeMax(dtype())).min(Ints{-1}).minimum(own(dtypeMax(dtype())));
+  // A minimum is the largest of the inverse values: inverted before they are chosen, so that the choice is the term.
+  if (how == "amin")
+    return mask.where(v.inverse(), dtypeMin(dtype())).max(Ints{-1}).inverse().minimum(own(dtypeMax(dtype())));
   if (how == "mean") {
     Tensor count =
         mask.where(1, 0).sum(Ints{-1}).add(includeSelf ? Operand(1) : Operand(untouched.where(1, 0)));

@@ -1,7 +1,7 @@
 # Elements set by lists of numbers, in tensors and by scatter, against NumPy: of several entries for one element the last one wins, zeros
 # keep their sign, and the program does not grow with the list (3,000 entries once took 84 s to compile).
 import numpy as np
-from tinygrad import Tensor, Variable
+from tinygrad import GlobalCounters, Tensor, Variable
 from check import run
 rng = np.random.default_rng(5)
 TYPES = (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64, np.int32, bool)
@@ -58,5 +58,36 @@ def test_gradient_of_scatter():
 def test_the_program_does_not_grow():
   def nodes(n): return len(Tensor.zeros(5000, 4).scatter(0, Tensor(np.zeros((n, 4), np.int64)), Tensor(np.ones((n, 4), np.float32))).uop.toposort())
   assert nodes(4000) < nodes(16) < 500
+
+REDUCED = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+def test_reductions_by_index():
+  for rows, width, terms in ((40, 7, 200), (300, 1, 3000), (50, 64, 30)):
+    for dtype in (np.float32, np.int32, np.uint8):
+      x = (rng.standard_normal((terms, width)) if dtype == np.float32 else rng.integers(0, 100, (terms, width))).astype(dtype)
+      own = (rng.standard_normal((rows, width)) if dtype == np.float32 else rng.integers(0, 100, (rows, width))).astype(dtype)
+      i = rng.integers(0, rows, terms)
+      for how, f in REDUCED.items():
+        want = own.astype(np.float64 if dtype == np.float32 else dtype)
+        f.at(want, i, x.astype(want.dtype))
+        got = Tensor(own).scatter_reduce(0, Tensor(i.astype(np.int32)).reshape(-1, 1).expand(terms, width), Tensor(x), how)
+        np.testing.assert_allclose(got.numpy(), want, rtol=2e-5, atol=1e-5, err_msg=f"{how} {dtype} {rows}")
+
+def test_reductions_by_index_of_special_values():
+  x, i = np.array([np.nan, 1, -np.inf, np.inf, 2, -0.0, 0.0, 5] * 4, np.float32), np.array([*range(8)] * 4) % 20
+  for how, f in REDUCED.items():
+    identity = {"sum": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}[how]
+    want = np.full(20, identity, np.float32)
+    with np.errstate(all="ignore"): f.at(want, i, x)
+    np.testing.assert_array_equal(Tensor.full((20,), identity).contiguous().scatter_reduce(0, Tensor(i.astype(np.int32)), Tensor(x), how).numpy(), want)
+
+def test_reductions_by_index_go_through_the_terms_once():
+  for how in REDUCED:
+    def work(n):
+      x, i, own = (Tensor(a).realize() for a in (rng.standard_normal((n, 16)).astype(np.float32), rng.integers(0, n, (n, 1)).astype(np.int32), np.ones((n, 16), np.float32)))
+      GlobalCounters.reset()
+      own.scatter_reduce(0, i.expand(n, 16), x, how).realize()
+      return GlobalCounters.global_ops
+    few, many = work(500), work(2000)
+    assert many < 6 * few, (how, few, many)
 
 if __name__ == "__main__": run(globals())
