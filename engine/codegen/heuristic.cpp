@@ -222,12 +222,19 @@ int64_t lanesOfRow(int64_t extent, int64_t width) {
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
-/// Values of one node in a reduction: the product of the loops around and inside it that are lanes.
+/// Values of one node in a reduction: the product of the loops around it that are lanes, and of those of reductions that its
+/// loops repeat. What it repeats for no step of its own, such as the maximum of its row, does not count.
 int64_t placesIn(const KernelOptimizer& s, UOp red) {
   int64_t places = 1;
-  for (UOp r : s.ranges())
-    if ((r.axisType() == AxisType::Upcast || r.axisType() == AxisType::Unroll) && red.src(0).dependsOn(r))
-      places *= extentOf(r);
+  auto count = [&](UOp r) {
+    if (r.axisType() == AxisType::Upcast || r.axisType() == AxisType::Unroll) places *= extentOf(r);
+  };
+  for (UOp r : red.src(0).ranges()) count(r);
+  const auto terms = rangesIn(red.src().subspan(1));
+  for (UOp other : s.reduces())
+    if (other != red && red.dependsOn(other) &&
+        std::any_of(terms.begin(), terms.end(), [&](UOp r) { return isOpen(other, r); }))
+      for (UOp r : rangesIn(other.src().subspan(1))) count(r);
   return places;
 }
 

@@ -1,7 +1,9 @@
 # Sums to a single number that many kernels read, such as the norm that clips all gradients: computed once, each of its parts in lanes.
 # Values against NumPy in float64.
 import numpy as np
-from tinygrad import Tensor, GlobalCounters
+from tinygrad import Device, GlobalCounters, Tensor
+from tinygrad.codegen import get_program
+from tinygrad.uop import Ops
 from check import run
 rng = np.random.default_rng(5)
 
@@ -42,6 +44,15 @@ def test_a_single_reader_computes_it():
   GlobalCounters.reset()
   (x / x.square().sum()).realize()
   assert GlobalCounters.kernel_count == 1
+
+def test_every_sum_has_lanes():
+  """Also sums of a row that follow each other in one kernel, and sums that stand side by side."""
+  def unrolled(t):
+    kernels = [get_program(e.ast, Device["CPU"].renderer) for e in t.schedule() if e.ast.op is Ops.SINK]
+    return [[o.op.name for o in k.applied_opts].count("UNROLL") for k in kernels]
+  assert unrolled(Tensor.empty(256, 4096).std(1)) == [2]
+  assert unrolled(Tensor.empty(512, 1000).log_softmax(-1)) == [2]
+  assert unrolled(sum(Tensor.empty(128, 128).square().sum() for _ in range(3))) == [3]
 
 def test_special_values():
   for bad in (np.inf, -np.inf, np.nan):
