@@ -18,12 +18,8 @@ namespace {
 constexpr double kFewestSteps = 16; ///< fewer are summed anew just as well
 constexpr double kFewestReads = 8;  ///< of each element
 
-UOp below(UOp u) {
-  while (u.is(Op::CAST) || u.in(group::kMovement)) u = u.src(0);
-  return u;
-}
 bool isZero(UOp u) {
-  return below(u).isConst(0.0);
+  return sourceOf(u).isConst(0.0);
 }
 bool isInMemory(UOp u) {
   return u.in({Op::BUFFER, Op::BUFFER_VIEW}) || u.below().intersects({Op::BUFFER, Op::BUFFER_VIEW});
@@ -35,7 +31,7 @@ struct Read {
   Indices at;
   Read under(UOp source) const { return {source, at}; }
 };
-Read below(Read r) {
+Read readThrough(Read r) {
   for (; r.value.is(Op::CAST) || r.value.in(group::kMovement); r.value = r.value.src(0))
     if (r.value.in(group::kMovement)) r.at = movementIndices(r.value, r.at);
   return r;
@@ -48,36 +44,37 @@ bool dependsOn(const Read& r, const std::vector<UOp>& ranges) {
 
 /// Whether a condition compares a number in memory, one for each term, with the number of the result.
 bool choosesResult(Read condition, const std::vector<UOp>& summed) {
-  Read r = below(std::move(condition));
+  Read r = readThrough(std::move(condition));
   if (r.value.is(Op::AND))
     return choosesResult(r.under(r.value.src(0)), summed) || choosesResult(r.under(r.value.src(1)), summed);
   if (!r.value.in({Op::CMPNE, Op::CMPEQ})) return false;
   if (r.value.src(0).dtype().isBool())
-    return below(r.value.src(1)).is(Op::CONST) && choosesResult(r.under(r.value.src(0)), summed);
+    return sourceOf(r.value.src(1)).is(Op::CONST) && choosesResult(r.under(r.value.src(0)), summed);
   if (!r.value.src(0).dtype().isInt()) return false;
   for (size_t side = 0; side < 2; ++side) {
     UOp place = r.value.src(side), number = r.value.src(1 - side);
     if (isInMemory(place) || !isInMemory(number)) continue;
-    return !dependsOn(below(r.under(place)), summed) && dependsOn(below(r.under(number)), summed);
+    return !dependsOn(readThrough(r.under(place)), summed) && dependsOn(readThrough(r.under(number)), summed);
   }
   return false;
 }
 
 /// The condition and the value of a term that is a constant where the condition is false; null if it is none.
 std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
-  if (term.is(Op::WHERE) && (how == Op::ADD ? isZero(term.src(2)) : below(term.src(2)).is(Op::CONST)))
+  if (term.is(Op::WHERE) && (how == Op::ADD ? isZero(term.src(2)) : sourceOf(term.src(2)).is(Op::CONST)))
     return {term.src(0), term.src(1)};
   if (term.is(Op::MUL) && how == Op::ADD)
     for (size_t side = 0; side < 2; ++side)
-      if (below(term.src(side)).dtype().isBool()) return {term.src(side), term.src(1 - side)};
+      if (sourceOf(term.src(side)).dtype().isBool()) return {term.src(side), term.src(1 - side)};
   return {};
 }
 
 bool isScattered(UOp u) {
   const auto& reduce = u.arg().as<ReduceArg>();
   const Shape& shape = u.src(0).shape();
-  const auto [condition, value] = chosenTerm(below(u.src(0)), reduce.op);
-  if (!condition || !allInt(shape) || kFewestReads * elementCount(below(value).shape()) > elementCount(shape))
+  const auto [condition, value] = chosenTerm(sourceOf(u.src(0)), reduce.op);
+  if (!condition || !allInt(shape) ||
+      kFewestReads * elementCount(sourceOf(value).shape()) > elementCount(shape))
     return false;
   Read read{u.src(0), {}};
   std::vector<UOp> summed;
@@ -88,16 +85,16 @@ bool isScattered(UOp u) {
     if (!isShort && std::find(reduce.axes.begin(), reduce.axes.end(), axis) != reduce.axes.end())
       summed.push_back(read.at.back());
   }
-  return choosesResult(below(std::move(read)).under(condition), summed);
+  return choosesResult(readThrough(std::move(read)).under(condition), summed);
 }
 
 bool isRunning(UOp u) {
   if (u.arg().as<ReduceArg>().axes.size() != 1) return false;
-  UOp term = below(u.src(0));
+  UOp term = sourceOf(u.src(0));
   // A triangle chooses by place alone; windows of a padded value choose nothing.
   if (term.is(Op::WHERE)) {
-    if (!below(term.src(0)).is(Op::CONST) || !below(term.src(2)).is(Op::CONST)) return false;
-    term = below(term.src(1));
+    if (!sourceOf(term.src(0)).is(Op::CONST) || !sourceOf(term.src(2)).is(Op::CONST)) return false;
+    term = sourceOf(term.src(1));
   }
   return !term.is(Op::CONST) && kFewestReads * elementCount(term.shape()) <= elementCount(u.src(0).shape());
 }

@@ -115,6 +115,11 @@ inline UOp baseOf(UOp u) {
   while (u.in(group::kMovement)) u = u.src(0);
   return u;
 }
+/// The node below movement operations and casts: what is read in the end.
+inline UOp sourceOf(UOp u) {
+  while (u.is(Op::CAST) || u.in(group::kMovement)) u = u.src(0);
+  return u;
+}
 /// Whether a BUFFERIZE is a StoredValue; else its kernel stores it for itself.
 inline bool hasMemory(UOp bufferize) {
   return bufferize.arg().as<BufferizeOpts>().addrspace == AddrSpace::Global;

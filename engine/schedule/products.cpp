@@ -15,14 +15,9 @@ namespace {
 
 constexpr double kFewestUses = 8; ///< of each loaded number in a product
 
-/// A value below movements and casts.
-UOp below(UOp u) {
-  while (u.is(Op::CAST) || u.in(group::kMovement)) u = u.src(0);
-  return u;
-}
 /// Whether a product uses each number of an operand often, if a number is loaded once.
 bool isReused(UOp operand, double iterations) {
-  return iterations >= kFewestUses * elementCount(below(operand).shape());
+  return iterations >= kFewestUses * elementCount(sourceOf(operand).shape());
 }
 
 bool isReduceRange(UOp range) {
@@ -41,7 +36,7 @@ bool RangeAssignment::isInReduction(const Use& use) {
 /// For a product that a reduction reads: storing it against what its iterations lose without tiles.
 std::optional<OwnKernel> RangeAssignment::productInReduction(UOp u, const std::vector<Use>& uses) {
   if (!u.is(Op::REDUCE_AXIS) || u.arg().as<ReduceArg>().op != Op::ADD || vars::pcontig > 0) return {};
-  const UOp term = below(u.src(0));
+  const UOp term = sourceOf(u.src(0));
   if (!term.is(Op::MUL) || std::none_of(uses.begin(), uses.end(), isInReduction)) return {};
   const double elements = elementCount(u.shape()), iterations = elementCount(u.src(0).shape());
   if (!isReused(term.src(0), iterations) || !isReused(term.src(1), iterations)) return {};
