@@ -1,7 +1,7 @@
-// Memory that the process holds and no longer needs, given back to the system. The loader reads every symbol and relocation of a library, and
-// LLVM's start alone touches pages all over its 120 MB: 45 MB of a process that never compiles. The
-// system would take these pages back when it is short of memory; giving them back at once keeps the process as small
-// as what it really uses.
+// Memory that the process holds and no longer needs, given back to the system. The loader reads every symbol and
+// relocation of a library, and LLVM's start alone touches pages all over its 120 MB: 45 MB of a process that never
+// compiles. The system would take these pages back when it is short of memory; given back at once they do not count
+// as the process's. Freed memory goes back as far as the allocator can: what threads left behind may stay.
 //
 //   giveBackStartupPages();   // first thing in main
 //   giveBackFreedMemory();    // after a hundred kernels are compiled

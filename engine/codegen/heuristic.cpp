@@ -266,11 +266,13 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
 }
 
 /// Sums beside the main one, such as those of a norm of many tensors, have lanes of their own unless results are lanes.
-/// `main`: the number of the main one. An Opt makes new nodes, in the same order.
+/// `main`: the number of the main one. An Opt makes new nodes, in the same order, so the time for many sums grows with the
+/// square of their number.
 void chooseForFurtherSums(KernelOptimizer& s, size_t main, int64_t width) {
+  constexpr size_t kMostSums = 128;
+  if (s.reduces().size() > kMostSums) return;
   for (UOp red : s.reduces())
-    for (UOp other : s.reduces())
-      if (red != other && red.dependsOn(other)) return;
+    if (red.src(0).below().contains(Op::REDUCE)) return;
   for (size_t i = 0; i < s.reduces().size(); ++i)
     if (i != main && placesIn(s, s.reduces()[i]) == 1) giveLanes(s, s.reduces()[i], width);
 }

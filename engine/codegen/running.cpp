@@ -276,32 +276,9 @@ UOp runningSum(Match& m) {
   return sink.withSrc({to.store(value).end(withInner(loops, strip))});
 }
 
-void splitAnd(UOp condition, std::vector<UOp>& parts) {
-  if (!condition.is(Op::AND)) return parts.push_back(condition);
-  for (UOp part : condition.src()) splitAnd(part, parts);
-}
-
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
-  if (how == Op::ADD) return asSumTerm(u);
-  if (!u.is(Op::WHERE)) return {};
-  SumTerm t;
-  if (isIdentity(u.src(2), how)) {
-    t.value = u.src(1);
-    splitAnd(u.src(0), t.conditions);
-  } else if (isIdentity(u.src(1), how)) {
-    t.value = u.src(2);
-    UOp c = u.src(0);
-    const bool isNot = c.is(Op::CMPNE) && c.src(0).dtype().isBool() && c.src(1).isConst(1);
-    t.conditions.push_back(isNot ? c.src(0) : c.logicalNot());
-  } else {
-    return {};
-  }
-  if (auto deeper = termOf(t.value, how)) {
-    t.conditions.insert(t.conditions.end(), deeper->conditions.begin(), deeper->conditions.end());
-    t.value = deeper->value;
-  }
-  return t;
+  return how == Op::ADD ? asSumTerm(u) : asChosenTerm(u, [&](UOp v) { return isIdentity(v, how); });
 }
 
 /// A condition `index == loop`, which holds for one step of a loop.

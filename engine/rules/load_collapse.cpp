@@ -163,16 +163,31 @@ constexpr RuleDef kCollapse[] = {RULE("collapse-sum", any(Op::REDUCE), collapseR
 
 } // namespace
 
-std::optional<SumTerm> asSumTerm(UOp u) {
+std::optional<SumTerm> asChosenTerm(UOp u, const std::function<bool(UOp)>& isNeutral) {
+  if (!u.is(Op::WHERE)) return {};
   SumTerm t;
-  if (u.is(Op::WHERE) && isZero(u.src(2))) {
+  if (isNeutral(u.src(2))) {
     splitAnd(u.src(0), t.conditions);
     t.value = u.src(1);
-  } else if (u.is(Op::WHERE) && isZero(u.src(1))) {
+  } else if (isNeutral(u.src(1))) {
     UOp c = u.src(0);
     t.conditions.push_back(
         c.is(Op::CMPNE) && c.src(1).isConst(1) && c.src(0).dtype().isBool() ? c.src(0) : c.logicalNot());
     t.value = u.src(2);
+  } else {
+    return {};
+  }
+  if (auto deeper = asChosenTerm(t.value, isNeutral)) {
+    t.conditions.insert(t.conditions.end(), deeper->conditions.begin(), deeper->conditions.end());
+    t.value = deeper->value;
+  }
+  return t;
+}
+
+std::optional<SumTerm> asSumTerm(UOp u) {
+  SumTerm t;
+  if (auto chosen = asChosenTerm(u, isZero)) {
+    t = *chosen;
   } else if (u.is(Op::CAST) && u.src(0).dtype() == dtypes::bool_) {
     splitAnd(u.src(0), t.conditions);
     t.value = UOp::constant(u.dtype(), int64_t{1});

@@ -7,6 +7,7 @@
 #pragma once
 #include "engine/rewrite/matcher.h"
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct SumTerm {
   std::vector<UOp> conditions;
   UOp value;
 };
+/// A WHERE whose other value `isNeutral` accepts: the value and its conditions, those of WHEREs inside included.
+std::optional<SumTerm> asChosenTerm(UOp u, const std::function<bool(UOp)>& isNeutral);
 /// Looks through casts of conditions and products with conditions; none if the term has no condition.
 std::optional<SumTerm> asSumTerm(UOp u);
 

@@ -50,6 +50,13 @@ Tensor Tensor::cumulate(int64_t axis, Op op) const {
 
 namespace {
 
+/// The elements before each one along the last axis; `first` comes before the first one.
+Tensor shifted(const Tensor& t, ConstValue first) {
+  Bounds amounts(t.shape().size(), {0, 0});
+  amounts.back() = {1, -1};
+  return t.pad(amounts, first);
+}
+
 /// Runs along the last axis: each part of it by itself, then each element together with the total of the parts before its own.
 template <class Scan, class Join>
 Tensor inParts(const Tensor& x, int64_t part, ConstValue identity, Scan scan, Join join) {
@@ -60,9 +67,7 @@ Tensor inParts(const Tensor& x, int64_t part, ConstValue identity, Scan scan, Jo
   std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
   last.back() = {Sint(part - 1), Sint(part)};
   Tensor totals = scan(parts.shrink(last).squeeze(-1));
-  Bounds behind(totals.shape().size(), {0, 0});
-  behind.back() = {1, -1};
-  Tensor before = totals.pad(behind, identity).unsqueeze(-1).expand(parts.shape());
+  Tensor before = shifted(totals, identity).unsqueeze(-1).expand(parts.shape());
   auto fix = [&](const Tensor& t) {
     Tensor flat = t.flatten(-2);
     std::vector<std::optional<std::pair<Sint, Sint>>> tail(flat.shape().size());
@@ -106,12 +111,6 @@ namespace {
 
 constexpr int64_t kFewSteps = 16; ///< up to here every element is differentiated by every other
 
-/// The elements before each one along the last axis; `first` comes before the first one.
-Tensor shifted(const Tensor& t, ConstValue first) {
-  Bounds amounts(t.shape().size(), {0, 0});
-  amounts.back() = {1, -1};
-  return t.pad(amounts, first);
-}
 Tensor isNan(const Tensor& t) {
   return t.ne(t);
 }

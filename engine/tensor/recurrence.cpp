@@ -46,7 +46,7 @@ Tensor moved(const Tensor& t, int64_t from, int64_t to) {
 }
 /// Every element one step later, behind a zero.
 Tensor shifted(const Tensor& t, int64_t axis) {
-  return cut(grown(t, axis, 1, 0), axis, 0, t.intShape()[static_cast<size_t>(axis)]);
+  return grown(t, axis, 1, -1);
 }
 
 /// A recurrence of many parts at once: what one step of all parts reads lies side by side.
@@ -136,8 +136,7 @@ Tensor recurrence(const Tensor& a, const Tensor& b, From from);
 /// What comes next to each element of s: its state before, or behind.
 Tensor neighbours(const Tensor& s, From from) {
   const int64_t last = s.ndim() - 1;
-  return from == From::Before ? shifted(s, last)
-                              : grown(cut(s, last, 1, s.intShape().back() - 1), last, 0, 1);
+  return from == From::Before ? shifted(s, last) : grown(s, last, -1, 1);
 }
 
 /// ds[i] = a[i] ds[i-1] + (da[i] s[i-1] + db[i]): the derivative of a recurrence is another one.
