@@ -81,9 +81,7 @@ int inWindow(const BenchArguments& a, bool pairs) {
   if (!a.other.empty()) window.compare.push_back(a.other);
   if (pairs) window.links = {"tab=compare"};
   window.screenshot = a.screenshot;
-  std::string name = "uopscope";
-  char* arguments[] = {name.data(), nullptr};
-  return open(window, 1, arguments);
+  return open(window);
 }
 
 void writePage(const BenchArguments& a, const std::string& page) {

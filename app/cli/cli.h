@@ -99,13 +99,15 @@ int completion(const std::string& shell, CLI::App& app);
 
 struct OpenOptions {
   std::string file, screenshot, theme;
-  std::vector<std::string> links;   ///< the state to show, then moves of a film (gui/film.h)
+  std::vector<std::string> links;   ///< the state to show, then moves of a film (app/gui/film.h)
   std::vector<std::string> compare; ///< two corpora or traces in place of a file
   bool ignoreNames = false;
   int width = 0, height = 0;
   int steps = 20;     ///< of a film
   double seconds = 0; ///< of a film; 0: by its frames
 };
-int open(const OpenOptions& options, int argc, char** argv);
+/// Shows the window in the program uopscope-window and returns its exit code. `takesOver`: this process becomes the
+/// window, so its number stays, and nothing after the call happens.
+int open(const OpenOptions& options, bool takesOver = false);
 
 } // namespace uopscope::cli

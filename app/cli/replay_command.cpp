@@ -92,9 +92,7 @@ int openInWindow(const ReplayArguments& o, const std::string& before, const std:
   window.compare = {before, after};
   window.screenshot = o.screenshot;
   window.ignoreNames = o.ignoreNames;
-  std::string name = "uopscope";
-  char* arguments[] = {name.data(), nullptr};
-  return open(window, 1, arguments);
+  return open(window);
 }
 
 int report(const ReplayArguments& o, const std::string& before, const std::string& after) {

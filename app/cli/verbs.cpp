@@ -43,7 +43,7 @@ void addOpen(CLI::App& app, VerbArguments& o) {
       ->check(CLI::IsMember({"dark", "light", "contrast", "contrast-light", "system"}));
   verb->add_option("--width", o.open.width, "of the window");
   verb->add_option("--height", o.open.height, "of the window");
-  verb->callback([&o] { o.code = open(o.open, o.argc, o.argv); });
+  verb->callback([&o] { o.code = open(o.open, true); });
 }
 
 /// Also adds `run` and `python`: dispatch() handles them, and they are declared here only for the help.

@@ -1,6 +1,6 @@
 // The options of the verbs that read and make traces, and their declaration to the parser.
 //
-//   VerbArguments o{.argc = argc, .argv = argv};
+//   VerbArguments o;
 //   addTraceVerbs(app, o);                          // app.parse(...) then runs the verb and sets o.code
 #pragma once
 #include "app/cli/cli.h"
@@ -11,8 +11,6 @@
 namespace uopscope::cli {
 
 struct VerbArguments {
-  int argc = 0;
-  char** argv = nullptr;
   int code = 0;
   OpenOptions open;
   RecordOptions record;

@@ -4,6 +4,7 @@
 
 #include "app/gui/film.h"
 #include "viz/models/session/dictionary.h"
+#include "viz/models/work/program_of_verbs.h"
 #include "viz/scene/register.h"
 
 #include <QFileInfo>
@@ -103,6 +104,7 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   QGuiApplication app(argc, argv);
   QGuiApplication::setApplicationName(QStringLiteral("uopscope"));
   QGuiApplication::setOrganizationName(QStringLiteral("uopscope"));
+  setProgramOfVerbs(QString::fromStdString(options.program));
   QGuiApplication::setDesktopFileName(QStringLiteral("uopscope"));
   QQuickStyle::setStyle(QStringLiteral("Basic"));
   loadQmlResources();
@@ -117,7 +119,6 @@ int runWindow(const WindowOptions& options, int argc, char** argv) {
   session.preferences()->setPersistent(!screenshot);
   keepLook(theme, session);
   if (!options.theme.empty()) theme.setName(QString::fromStdString(options.theme));
-  if (options.textScale > 0) theme.setTextScale(options.textScale);
   theme.setAnimated(!screenshot);
 
   QQmlApplicationEngine engine;

@@ -140,6 +140,16 @@ std::string findProgram(std::string_view name, std::string_view further) {
   return {};
 }
 
+std::string companionProgram(std::string_view name) {
+  std::error_code ignored;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const char* folder : {".", "bin", "../bin", "../lib/uopscope"})
+    if (const auto p = here / folder / name; access(p.c_str(), X_OK) == 0) return p.string();
+  if (std::string path = findProgram(name); !path.empty()) return path;
+  throw Error(ErrorKind::Runtime,
+              fmt::format("{} is missing beside {}: build or install uopscope again", name, here.string()));
+}
+
 InputFile::InputFile(std::string_view content)
     : path_((std::filesystem::temp_directory_path() / "uopscope-XXXXXX").string()) {
   const int file = mkstemp(path_.data());

@@ -29,6 +29,9 @@ struct ChildLimits {
 
 /// The path of a program in PATH, then in `further` (folders separated by ':'); empty if neither has it.
 std::string findProgram(std::string_view name, std::string_view further = {});
+/// The path of a program that belongs to this one: beside it, where the build and an installation put it, else in PATH.
+/// Throws Error(Runtime) if it is missing.
+std::string companionProgram(std::string_view name);
 /// Runs arguments[0] to its end, feeding it `input`. Throws Error(Compile) if it cannot be started.
 FinishedChild runProgram(const std::vector<std::string>& arguments, const std::string& input = {},
                          const ChildLimits& limits = {});

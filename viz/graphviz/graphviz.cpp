@@ -7,9 +7,7 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <optional>
 
 namespace uopscope {
@@ -24,24 +22,10 @@ constexpr float kPointsPerInch = 72; // a pixel of ours is a point of Graphviz
 /// From this many boxes on, `dot` is told to be content sooner: 2,000 boxes then take half the time.
 constexpr size_t kLarge = 500;
 
-/// Beside this program, where the build and an installation put it.
-std::string workerProgram() {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const char* folder : {".", "bin", "../bin", "../lib/uopscope"})
-    if (const fs::path p = here / folder / "uopscope-graphviz"; access(p.c_str(), X_OK) == 0)
-      return p.string();
-  if (const std::string path = findProgram("uopscope-graphviz"); !path.empty()) return path;
-  throw Error(
-      ErrorKind::Runtime,
-      fmt::format("uopscope-graphviz is missing beside {}: build or install uopscope again", here.string()));
-}
-
 /// The answer; nothing where it was stopped.
 std::optional<std::string> ask(std::vector<std::string> task, const std::string& input,
                                const GraphvizLimits& limits) {
-  task.insert(task.begin(), workerProgram());
+  task.insert(task.begin(), companionProgram("uopscope-graphviz"));
   task.insert(task.begin() + 2, std::to_string(limits.seconds));
   FinishedChild run = runProgram(task, input, {limits.seconds, kMostAnswer, limits.stop});
   switch (run.end) {

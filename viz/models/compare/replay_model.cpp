@@ -4,9 +4,8 @@
 
 #include "engine/base/error.h"
 #include "replay/compare/report.h"
+#include "viz/models/work/program_of_verbs.h"
 #include "viz/models/work/reports.h"
-
-#include <QCoreApplication>
 
 namespace uopscope {
 namespace {
@@ -22,7 +21,7 @@ QString nameOf(const QString& title) {
 
 ReplayModel::ReplayModel(Session& session, QObject* parent)
     : FilePage(session, QStringLiteral("choosing"), parent), bench_(std::make_shared<ReplayBench>()),
-      detail_(jobs_, bench_), program_(QCoreApplication::applicationFilePath()) {
+      detail_(jobs_, bench_), program_(programOfVerbs()) {
   connect(&list_, &ReplayList::chosen, this, [this](int change) {
     detail_.load(list_.diff()->changes[static_cast<size_t>(change)]);
     Q_EMIT titleChanged();

@@ -1,10 +1,10 @@
 #include "viz/models/lab/bisect_model.h"
 
 #include "viz/models/session/script_consent.h"
+#include "viz/models/work/program_of_verbs.h"
 
 #include <sys/prctl.h>
 
-#include <QCoreApplication>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
@@ -14,7 +14,7 @@
 namespace uopscope {
 
 BisectModel::BisectModel(Session& session, QObject* parent)
-    : QObject(parent), session_(session), program_(QCoreApplication::applicationFilePath()) {
+    : QObject(parent), session_(session), program_(programOfVerbs()) {
   process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGTERM); });
   connect(&process_, &QProcess::finished, this, &BisectModel::ended);
   connect(&process_, &QProcess::readyReadStandardError, this, &BisectModel::listen);

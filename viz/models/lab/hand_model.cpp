@@ -1,11 +1,11 @@
 #include "viz/models/lab/hand_model.h"
 
+#include "viz/models/work/program_of_verbs.h"
 #include "viz/models/work/reports.h"
 #include "viz/pictures/rule_picture.h"
 
 #include <sys/prctl.h>
 
-#include <QCoreApplication>
 #include <QJsonDocument>
 #include <QRegularExpression>
 #include <algorithm>
@@ -22,7 +22,7 @@ PicturePtr drawn(const QJsonValue& graph) {
 } // namespace
 
 HandModel::HandModel(Session& session, QObject* parent)
-    : QAbstractListModel(parent), session_(session), program_(QCoreApplication::applicationFilePath()) {
+    : QAbstractListModel(parent), session_(session), program_(programOfVerbs()) {
   process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGTERM); });
   connect(&process_, &QProcess::finished, this, &HandModel::ended);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError e) {

@@ -1,13 +1,13 @@
 #include "viz/models/lab/rule_model.h"
 
 #include "engine/codegen/kernel_passes.h"
+#include "viz/models/work/program_of_verbs.h"
 #include "viz/models/work/reports.h"
 #include "viz/models/work/table_text.h"
 #include "viz/pictures/rule_picture.h"
 
 #include <sys/prctl.h>
 
-#include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
@@ -89,8 +89,7 @@ const QStringList& names() {
 } // namespace
 
 RuleModel::RuleModel(Session& session, QObject* parent)
-    : QObject(parent), session_(session), text_(QString::fromUtf8(kFirst)),
-      program_(QCoreApplication::applicationFilePath()) {
+    : QObject(parent), session_(session), text_(QString::fromUtf8(kFirst)), program_(programOfVerbs()) {
   process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGTERM); });
   connect(&process_, &QProcess::finished, this, &RuleModel::ended);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError e) {

@@ -1,11 +1,11 @@
 #include "viz/models/lab/what_if_model.h"
 
+#include "viz/models/work/program_of_verbs.h"
 #include "viz/models/work/reports.h"
 #include "viz/models/work/table_text.h"
 
 #include <sys/prctl.h>
 
-#include <QCoreApplication>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -23,7 +23,7 @@ constexpr int kWrongInput = 2; // the exit code of uopscope for a question that 
 } // namespace
 
 WhatIfModel::WhatIfModel(Session& session, QObject* parent)
-    : QAbstractListModel(parent), session_(session), program_(QCoreApplication::applicationFilePath()) {
+    : QAbstractListModel(parent), session_(session), program_(programOfVerbs()) {
   lines_.setOnlyChanges(true);
   process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGTERM); });
   connect(&process_, &QProcess::finished, this, &WhatIfModel::ended);

@@ -4,8 +4,8 @@
 #include "replay/schema/schema.h"
 #include "viz/models/session/actions.h"
 #include "viz/models/session/script_consent.h"
+#include "viz/models/work/program_of_verbs.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
@@ -38,8 +38,7 @@ bool becomesTrace(const QString& path) {
 
 } // namespace
 
-Session::Session(QObject* parent)
-    : QObject(parent), jump_(*this), program_(QCoreApplication::applicationFilePath()) {
+Session::Session(QObject* parent) : QObject(parent), jump_(*this), program_(programOfVerbs()) {
   clock_.setInterval(kRefreshMs);
   connect(&clock_, &QTimer::timeout, this, &Session::tick);
   connect(&preferences_, &Preferences::read, this, &Session::readLook);
