@@ -1,4 +1,4 @@
-// Products of matrices, convolution as a reduction over windows, attention.
+// Products of matrices, convolution as a reduction over windows, attention. conv_transpose.cpp has the transposed convolution.
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -106,42 +106,6 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   Shape column{1, Sint(-1)};
   column.insert(column.end(), n, Sint(1));
   return x.add(bias.reshape(column));
-}
-
-Tensor Tensor::convTranspose2d(const Tensor& weight, const Tensor& bias, int64_t groups, const Ints& stride,
-                               const Ints& dilation, const Ints& padding, const Ints& outputPadding) const {
-  OperationScope op("conv_transpose2d");
-  Ints ws = weight.intShape();
-  if (ws.size() < 3 || ws.size() != shape().size())
-    fail(ErrorKind::Shape, fmt::format("Input Tensor shape {} does not match the shape of the weights {}",
-                                       shapeStr(shape()), shapeStr(weight.shape())));
-  size_t n = ws.size() - 2;
-  auto each = [&](const Ints& v) {
-    if (v.size() != 1 && v.size() != n)
-      fail(ErrorKind::Shape, fmt::format("({}) has {} numbers for {} axes", fmt::join(v, ", "), v.size(), n));
-    return v.size() == 1 ? Ints(n, v[0]) : v;
-  };
-  Ints s = each(stride), d = each(dilation), extra = each(outputPadding), pads = poolPads(padding, n), axes;
-  for (size_t i = 0; i < n; ++i) axes.push_back(static_cast<int64_t>(3 + i));
-  Tensor w = weight.unflatten(0, {Sint(groups), Sint(-1)}).transpose(1, 2).flip(axes).flatten(0, 1);
-  Tensor x = *this;
-  Shape apart(shape().begin(), shape().begin() + 2), joined = apart;
-  Bounds grow(2, {0, 0});
-  std::vector<std::optional<Sint>> cut(2);
-  for (size_t i = 0; i < n; ++i) { // puts zeros between the elements
-    Sint k = shape()[2 + i];
-    apart.insert(apart.end(), {k, Sint(1)});
-    grow.insert(grow.end(), {{0, 0}, {0, Sint(s[i] - 1)}});
-    joined.push_back(k * Sint(s[i]));
-    cut.push_back(graph::smax(0, k * Sint(s[i]) - Sint(s[i] - 1)));
-  }
-  x = x.reshape(apart).pad(grow).reshape(joined).shrinkTo(cut);
-  Ints flat;
-  for (size_t i = n; i-- > 0;) {
-    int64_t before = pads[(n - 1 - i) * 2], after = pads[(n - 1 - i) * 2 + 1], reach = (ws[2 + i] - 1) * d[i];
-    flat.insert(flat.end(), {reach - before, reach - after + extra[i]});
-  }
-  return x.conv2d(w, bias, groups, {1}, d, flat);
 }
 
 Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value, const Tensor& mask,

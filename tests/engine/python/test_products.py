@@ -1,6 +1,6 @@
 # Matrix products, convolution, pooling, attention and losses against NumPy.
 import numpy as np
-from tinygrad import Tensor, dtypes, nn
+from tinygrad import GlobalCounters, Tensor, dtypes, nn
 from check import close, raises, run
 rng = np.random.default_rng(1)
 def floats(*shape): return rng.uniform(-1, 1, shape).astype(np.float32)
@@ -65,6 +65,30 @@ def test_conv_transpose2d():
     for i in range(4):
       for j in range(4): want[:, :, i * stride:i * stride + 3, j * stride:j * stride + 3] += np.einsum("nc,cohw->nohw", x[:, :, i, j], w)
     close(Tensor(x).conv_transpose2d(Tensor(w), stride=stride, padding=pad), want[:, :, pad:size - pad, pad:size - pad], rtol=1e-3, atol=1e-4)
+
+def transposed_1d(x, w, stride):
+  """The definition, along the last axis: each element adds its multiple of the filter."""
+  want = np.zeros((x.shape[0], w.shape[1], (x.shape[2] - 1) * stride + w.shape[2]))
+  for i in range(x.shape[2]): want[:, :, i * stride:i * stride + w.shape[2]] += np.einsum("nc,cok->nok", x[:, :, i], w)
+  return want
+
+def test_phases_of_transposed_convolutions():
+  for k, stride, extra in ((2, 2, 0), (3, 2, 1), (4, 2, 0), (5, 3, 2), (2, 3, 0), (1, 2, 1), (7, 4, 0)):
+    x, w = floats(2, 3, 9), floats(3, 2, k)
+    want = transposed_1d(x.astype(np.float64), w.astype(np.float64), stride)
+    got = Tensor(x).conv_transpose2d(Tensor(w), stride=stride, output_padding=extra).numpy()
+    assert got.shape == (2, 2, want.shape[2] + extra)
+    close(got[:, :, :want.shape[2]], want, rtol=1e-3, atol=1e-4), close(got[:, :, want.shape[2]:], np.zeros((2, 2, extra)))
+    # a stride along one axis of three: the other two are as they were
+    deep = Tensor(x.reshape(2, 3, 1, 9, 1)).conv_transpose2d(Tensor(w.reshape(3, 2, 1, k, 1)), stride=(1, stride, 2)).numpy()
+    close(deep[:, :, 0, :, 0], want, rtol=1e-3, atol=1e-4)
+  # no element is multiplied by a zero that was put between: a result has 4 products with each channel, where the definition writes 16
+  x, w = Tensor(floats(1, 8, 31, 31)).realize(), Tensor(floats(8, 8, 4, 4)).realize()
+  GlobalCounters.reset(); x.conv_transpose2d(w, stride=2, padding=1).realize()
+  assert GlobalCounters.global_ops < 1.2 * 2 * 8 * 8 * 4 * 62 * 62, GlobalCounters.global_ops
+  # an infinite element of the filter reaches the results of its phase, and no other
+  far = np.ones((1, 1, 2), np.float32); far[0, 0, 1] = np.inf
+  assert Tensor.ones(1, 1, 3).conv_transpose2d(Tensor(far), stride=2).tolist() == [[[1.0, np.inf] * 3]]
 
 def test_pooling():
   x = floats(2, 3, 8, 9)
