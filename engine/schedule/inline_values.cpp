@@ -31,7 +31,9 @@ namespace {
 using namespace pat;
 constexpr PatVar buf{"buf"}, value{"value"};
 
-constexpr double kTrivial = 8;      ///< work besides one load that does not justify a buffer
+constexpr double kTrivial = 8; ///< work besides one load that does not justify a buffer
+/// Work, loads included, that takes as long as to store and to load it in the nearest cache. Conditions change their form on both ways.
+constexpr double kCheapInRow = 12, kCheapConditionInRow = 24;
 constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
 constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
 
@@ -59,6 +61,7 @@ struct Work {
   double total = 0;
   int loads = 0;
   bool reducesMemory = false;
+  bool readsRow = false; ///< that its kernel keeps
   bool tooLarge = false;
 };
 
@@ -88,7 +91,8 @@ Work workOf(UOp root) {
       ++work.loads;
       work.total += kLoad * times;
       bool isInner = u.src(0).is(Op::BUFFERIZE) && !hasMemory(u.src(0)); // in loops of this kernel
-      work.reducesMemory |= inReduce || isInner;
+      work.reducesMemory |= inReduce;
+      work.readsRow |= isInner;
       continue;
     }
     if (u.is(Op::BUFFERIZE) || u.dtype().kind() == Scalar::Index) continue;
@@ -167,7 +171,20 @@ public:
         static_cast<double>(state_.stored[static_cast<size_t>(buffer.tag().i())].users.size());
     if (!state_.storeScalars && readers < 2) return false;
     const Work work = workOf(buffer.src(0));
-    return work.reducesMemory && (state_.storeScalars || (readers - 1) * work.total > kKernel);
+    return (work.reducesMemory || work.readsRow) &&
+           (state_.storeScalars || (readers - 1) * work.total > kKernel);
+  }
+
+  /// Whether a value that its kernel keeps along a row costs no more than to store it and to read it back. A script that
+  /// asks for rows (PCONTIG) gets them.
+  bool inlinesRow(UOp buffer) {
+    if (vars::pcontig != 0) return false;
+    const auto [known, isNew] = rows_.try_emplace(buffer.id(), false);
+    if (!isNew) return known->second;
+    const Work work = workOf(buffer.src(0));
+    known->second = !work.tooLarge && !work.reducesMemory &&
+                    work.total <= (buffer.dtype().isBool() ? kCheapConditionInRow : kCheapInRow);
+    return known->second;
   }
 
   /// The value with its loops replaced by the indices of a reader.
@@ -183,7 +200,7 @@ private:
   bool decide(UOp value, StoredValue& info) {
     if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
     const Work work = workOf(value);
-    if (work.tooLarge || work.reducesMemory) return false;
+    if (work.tooLarge || work.reducesMemory || work.readsRow) return false;
     const bool isTrivial = (!work.loads && work.total <= kNoMemory) ||
                            (work.loads <= 1 && work.total <= kLoad + kTrivial) ||
                            (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value)));
@@ -298,6 +315,7 @@ private:
   UOp sink_;           ///< the graph before the pass
   uint64_t graph_ = 0; ///< hash of it, once asked for
   std::vector<char> decided_;
+  std::map<uint32_t, bool> rows_; ///< by the BUFFERIZE's id
   std::map<int64_t, UOp> values_; ///< stored values by number
   std::map<int, bool> stays_;     ///< whether a kernel stays, by the number of its first value
   std::map<std::pair<uint32_t, uint32_t>, UOp> memo_;
@@ -308,6 +326,9 @@ bool isRemovable(const Match& m) {
 }
 bool isStored(const Match& m) {
   return hasMemory(m[buf]);
+}
+bool isKeptRow(const Match& m) {
+  return m[buf].arg().as<BufferizeOpts>().addrspace == AddrSpace::Reg;
 }
 bool isReadInItsLoops(const Match& m) {
   auto loops = m[buf].src().subspan(1), indices = m.root().src().subspan(1);
@@ -352,6 +373,13 @@ UOp inlineValue(Match& m) {
   return inliner.inlined(m[buf], m.root());
 }
 
+UOp inlineRow(Match& m) {
+  auto& inliner = m.ctx<Inliner>();
+  if (!inliner.inlinesRow(m[buf])) return m.decline("the row is cheaper to read than to compute again");
+  because([] { return Decision{"it takes as long as to store the row and to read it"}; });
+  return inliner.inlined(m[buf], m.root());
+}
+
 /// A reduction over loops that its value does not depend on becomes a product or a power.
 UOp reduceOfConstant(Match& m) {
   UOp r = m.root(), value = r.src(0);
@@ -393,6 +421,7 @@ constexpr RuleDef kInline[] = {
     RULE("drop-dead-loops", kReader, dropDeadLoops, guard::when(isStored, "its kernel stores it for itself")),
     RULE("inline-cheap-value", kReader, inlineValue,
          guard::when(isStored, "its kernel stores it for itself")),
+    RULE("inline-cheap-row", kReader, inlineRow, guard::when(isKeptRow, "no kernel keeps it for itself")),
 };
 
 } // namespace
