@@ -113,9 +113,55 @@ struct AccessPlan {
   std::vector<Access> accesses;
   std::vector<int64_t>
       laneAt; ///< position of each original lane among all lanes of the accesses; -1: not accessed
+  std::vector<UOp>
+      gateOf; ///< of each original lane that is accessed whatever its gate says; empty: there are none
 };
 
-AccessPlan planAccess(const Target& target, UOp index) {
+/// Lanes with one gate and one base, by their offsets.
+struct LaneGroup {
+  UOp gate, base;
+  std::map<int64_t, std::vector<int>> lanesAtOffset;
+};
+
+/// Lanes whose gates differ, of one base, are read as a vector where each place is inside of the buffer: the gates choose between
+/// what was read and zero. Each lane would else be a branch of its own. Lanes that agree about their gate keep it.
+void readWhateverGates(std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& plan) {
+  constexpr size_t kFewest = 4; // gates
+  const int64_t size = buffer.dtype().size();
+  std::map<const Node*, std::vector<size_t>> ofBase;
+  for (size_t g = 0; g < groups.size(); ++g) ofBase[groups[g].base.node()].push_back(g);
+  std::vector<bool> joined(groups.size());
+  for (const auto& [node, members] : ofBase) {
+    if (members.size() < kFewest || size < 1) continue;
+    const UOp base = groups[members[0]].base;
+    const int64_t low = base ? base.vmin() : 0, high = base ? base.vmax() : 0;
+    auto isInside = [&](size_t g) {
+      const auto& at = groups[g].lanesAtOffset;
+      return low + at.begin()->first >= 0 && high + at.rbegin()->first < size;
+    };
+    if (!std::ranges::all_of(members, isInside)) continue;
+    LaneGroup all{{}, base, {}};
+    plan.gateOf.resize(plan.laneAt.size());
+    for (size_t g : members) {
+      joined[g] = true;
+      for (const auto& [offset, lanes] : groups[g].lanesAtOffset)
+        for (int lane : lanes) {
+          all.lanesAtOffset[offset].push_back(lane);
+          plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
+        }
+    }
+    groups.push_back(std::move(all));
+  }
+  size_t kept = 0;
+  for (size_t g = 0; g < groups.size(); ++g)
+    if (g >= joined.size() || !joined[g]) {
+      if (kept != g) groups[kept] = std::move(groups[g]);
+      ++kept;
+    }
+  groups.resize(kept);
+}
+
+AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
   UOp buffer = index.src(0), gate = index.srcCount() == 3 ? index.src(2) : UOp();
   int n = laneCount(index.src(1));
   DType element = buffer.dtype().base().scalar();
@@ -123,11 +169,7 @@ AccessPlan planAccess(const Target& target, UOp index) {
   int64_t widest = accessLanes(target, element, space);
 
   // Lanes are grouped by base in order of first appearance, and by offset within a base.
-  struct Group {
-    UOp gate, base;
-    std::map<int64_t, std::vector<int>> lanesAtOffset;
-  };
-  std::vector<Group> groups;
+  std::vector<LaneGroup> groups;
   std::map<std::pair<const Node*, const Node*>, size_t> groupOf;
   AccessPlan plan;
   plan.laneAt.assign(static_cast<size_t>(n), -1);
@@ -138,8 +180,9 @@ AccessPlan planAccess(const Target& target, UOp index) {
     if (fresh) groups.push_back({a.gate, a.base, {}});
     groups[hit->second].lanesAtOffset[a.offset].push_back(i);
   }
+  if (isLoad && target.aluLanes > 1 && !buffer.dtype().isImage()) readWhateverGates(groups, buffer, plan);
   int64_t place = 0;
-  for (Group& g : groups) {
+  for (LaneGroup& g : groups) {
     std::vector<int64_t> offsets;
     for (auto& [offset, lanes] : g.lanesAtOffset) offsets.push_back(offset);
     for (size_t first = 0; first < offsets.size();) {
@@ -185,7 +228,7 @@ bool manyLanes(UOp index) {
 UOp splitLoad(Match& m) {
   UOp load = m.root(), index = m[at];
   if (!manyLanes(index)) return m.decline("one lane");
-  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
+  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index, true);
   DType element = load.dtype().scalar();
   std::vector<UOp> rest;
   if (load.srcCount() > 1 && !load.src(1).dtype().isVoid())
@@ -199,13 +242,17 @@ UOp splitLoad(Match& m) {
   if (parts.empty()) return zero.broadcast(laneCount(load));
   UOp all = joinLanes(parts);
   for (int64_t p : plan.laneAt) lanes.push_back(p < 0 ? zero : lane(all, p));
-  return joinLanes(lanes);
+  UOp read = joinLanes(lanes);
+  if (plan.gateOf.empty()) return read;
+  for (UOp& gate : plan.gateOf)
+    if (!gate) gate = UOp::constant(dtypes::bool_, int64_t{1});
+  return joinLanes(plan.gateOf).where(read, zero.broadcast(laneCount(load)));
 }
 
 UOp splitStore(Match& m) {
   UOp store = m.root(), index = m[at];
   if (!manyLanes(index)) return m.decline("one lane");
-  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index);
+  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index, false);
   // If several lanes write to the same place, the last lane wins.
   int64_t total = 0;
   for (const Access& a : plan.accesses) total += a.lanes;

@@ -202,6 +202,27 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   return cuts;
 }
 
+/// The positions where the range, after a constant is added, begins another multiple of a divisor: there `(r + 493) % 500`, the
+/// index of a rolled tensor, wraps around. Between them it is a sum. Too many wraps leave it a remainder.
+void addWraps(std::span<const UOp> nodes, UOp range, std::set<int64_t>& cuts) {
+  constexpr int64_t kMostWraps = 2;
+  const int64_t extent = range.src(0).arg().i();
+  for (UOp u : nodes) {
+    if (!u.in({Op::MOD, Op::IDIV}) || !u.src(1).isConst() || !u.src(0).is(Op::ADD)) continue;
+    UOp sum = u.src(0);
+    if (sum.src(0) != range || !sum.src(1).isConst()) continue;
+    const int64_t by = u.src(1).arg().i(), added = sum.src(1).arg().i();
+    if (by < 1 || added < 0 || (added + extent - 1) / by - added / by > kMostWraps) continue;
+    for (int64_t at = (added / by + 1) * by - added; at < extent; at += by) cuts.insert(at);
+  }
+}
+
+/// Whether neighbours along the range are stored side by side, by every store.
+bool isStoredAlong(UOp effect, UOp range) {
+  auto along = [&](UOp s) { return s.is(Op::STORE) && coefficientOf(s.src(0).src(1), range) == 1; };
+  return effect.is(Op::GROUP) ? std::ranges::all_of(effect.src(), along) : along(effect);
+}
+
 /// Pieces of one length share their loops, so that values which several store are computed once, and threads share
 /// all of them. The others have loops of their own: no range is closed twice.
 UOp cutStoreRange(Match& m) {
@@ -210,7 +231,8 @@ UOp cutStoreRange(Match& m) {
   if (effect.is(Op::GROUP) &&
       !std::all_of(effect.src().begin(), effect.src().end(), [](UOp s) { return s.is(Op::STORE); }))
     return m.decline("more than stores");
-  if (!effect.below().has(Op::CMPLT)) return m.decline("the stored value compares nothing");
+  const bool mayWrap = effect.below().has(Op::MOD) && !effect.below().has(Op::REDUCE);
+  if (!effect.below().has(Op::CMPLT) && !mayWrap) return m.decline("the stored value compares nothing");
   if (effect.below().has(Op::AFTER)) return m.decline("a loop carries the stored value");
   std::span<const UOp> loops = end.src().subspan(1);
   std::vector<UOp> nodes = effect.toposort();
@@ -219,6 +241,8 @@ UOp cutStoreRange(Match& m) {
     if (range.arg().as<RangeArg>().ids[0] >= ctx.firstNew)
       continue; // once a run: pieces are simplified first
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
+    const size_t compared = cuts.size();
+    if (mayWrap && isStoredAlong(effect, range)) addWraps(nodes, range, cuts);
     if (cuts.size() < 3) continue;
     int64_t first = *std::next(cuts.begin());
     bool alike = std::adjacent_find(cuts.begin(), cuts.end(),
@@ -229,7 +253,8 @@ UOp cutStoreRange(Match& m) {
     because([&] {
       std::set<int64_t> inner(std::next(cuts.begin()), std::prev(cuts.end()));
       return fmt::format("{} is cut at {}: {}", range.render(), fmt::join(inner, ", "),
-                         loops.size() == 1
+                         cuts.size() > compared ? "an index wraps around there"
+                         : loops.size() == 1
                              ? "comparisons with it decide about values, and the loop stands alone"
                              : fmt::format("{} operations or more hang on a comparison", kWorthCutting));
     });

@@ -188,6 +188,58 @@ TEST_CASE("a loop inside another is not cut to leave out a read") {
   CHECK(loops == 2);
 }
 
+TEST_CASE("a loop whose index wraps around is cut there") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (auto [rows, columns, by] : {std::array<int64_t, 3>{5, 40, 7}, {3, 17, 16}, {1, 9, 1}, {4, 64, 32}}) {
+    UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1);
+    UOp rolled = read(memory(1, rows * columns), i * columns + (j + (columns - by)) % columns);
+    UOp value = rolled + read(memory(2, rows * columns), i * columns + j);
+    UOp sink = kernel({memory(0, rows * columns).indexed({i * columns + j}).store(value).end({i, j})});
+    for (int lanes : {1, 4, 16}) {
+      LoweredKernel k = checkKernel(sink, plainTarget(lanes), 3);
+      CAPTURE(k.name);
+      for (UOp u : k.uops) CHECK(!u.in({Op::MOD, Op::IDIV, Op::SHR}));
+    }
+  }
+  // Rows that wrap around are found once for each row: their loop stays whole.
+  UOp i = UOp::range(8, 0), j = UOp::range(20, 1);
+  UOp value = read(memory(1, 160), (i + 3) % 8 * 20 + j) + 1.0;
+  LoweredKernel k =
+      checkKernel(kernel({memory(0, 160).indexed({i * 20 + j}).store(value).end({i, j})}), plainTarget(4));
+  CHECK(std::ranges::count_if(k.uops, [](UOp u) { return u.is(Op::STORE); }) == 1);
+}
+
+TEST_CASE("lanes whose gates differ are read as a vector where every place is inside of the buffer") {
+  Pool pool;
+  PoolScope scope(pool);
+  auto loadsOf = [](const LoweredKernel& k) {
+    return std::ranges::count_if(
+        k.uops, [](UOp u) { return u.is(Op::LOAD) && u.src(0).bufferOf().is(Op::DEFINE_GLOBAL); });
+  };
+  // The lower triangle, row by row: sums, and the matrix itself.
+  const int64_t n = 32;
+  UOp i = UOp::range(n, 0), k = UOp::range(n, 1, AxisType::Reduce), j = UOp::range(n, 1);
+  UOp whole = read(memory(1, n * n), i * n + k), zero = whole.constLike(0.0);
+  UOp sums = kernel({memory(0, n)
+                         .indexed({i})
+                         .store((k < i + 1).where(whole, zero).reduce(Op::ADD, std::vector<UOp>{k}))
+                         .end({i})});
+  UOp element = read(memory(1, n * n), (i * n + j).validWhere(j < i + 1));
+  UOp lower = kernel({memory(0, n * n).indexed({i * n + j}).store(element).end({i, j})});
+  // The row before: the first one lies outside, so its lanes are asked one by one.
+  UOp before = read(memory(1, n * n), (i * n + j - n).validWhere((i >= 1) & (j < i + 1)));
+  UOp outside = kernel({memory(0, n * n).indexed({i * n + j}).store(before).end({i, j})});
+  checkEverywhere(sums, {}, 1e-5);
+  checkEverywhere(lower);
+  checkEverywhere(outside);
+  auto lanes = [&](UOp sink) {
+    return loadsOf(checkKernel(withOpts(sink, {{OptOp::UPCAST, 1, {16}}}), plainTarget(16), 3));
+  };
+  CHECK(lanes(lower) == 4); // vectors of four, the widest that this target loads
+  CHECK(lanes(outside) == 16);
+}
+
 TEST_CASE("a sum over an index that is loaded needs no loop") {
   Pool pool;
   PoolScope scope(pool);
