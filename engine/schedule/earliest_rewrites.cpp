@@ -9,6 +9,7 @@
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
+#include "engine/schedule/rangeify.h"
 #include "engine/uop/shape.h"
 
 #include <fmt/format.h>
@@ -196,6 +197,7 @@ UOp splitReduce(Match& m) {
     return m.decline("the sum is shorter than a split pays for");
   if (outSize > 1 && !r.below().has(Op::BUFFER))
     return m.decline("several sums that read no memory may have a closed form");
+  if (isCarried(r)) return m.decline("one loop carries all of its results");
   const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> repeated = axesRepeatingBase(s);
   for (int64_t axis : arg.axes) {

@@ -4,7 +4,7 @@
 //   Tensor({1, 3, 2}).cummax()            {1, 3, 3}, found at {0, 1, 1}
 //
 // A long axis is split in parts of 256. Each part is summed by itself and then increased by the total of the
-// parts before it, so the parts run in parallel. A processor carries a sum from element to element
+// parts before it, so the parts run in parallel; many totals are summed in the same way. A processor carries a sum from element to element
 // (engine/codegen/running.h); it needs no parts if there are further axes for its threads and lanes.
 #include "engine/base/engine_session.h"
 #include "engine/runtime/device.h"
@@ -60,9 +60,10 @@ Tensor shifted(const Tensor& t, ConstValue first) {
 /// Runs along the last axis: each part of it by itself, then each element together with the total of the parts before its own.
 template <class Scan, class Join>
 Tensor inParts(const Tensor& x, int64_t part, ConstValue identity, Scan scan, Join join) {
+  constexpr int64_t kMany = 256, kShared = 32; // parts, which lanes and threads share without a rest
   const int64_t n = x.intShape().back();
   Bounds amounts(x.shape().size(), {0, 0});
-  amounts.back() = {Sint(roundUp(n, part) - n), 0};
+  amounts.back() = {Sint(roundUp(n, n > kMany * part ? part * kShared : part) - n), 0};
   Tensor parts = scan(x.pad(amounts, identity).unflatten(-1, {Sint(-1), Sint(part)}));
   std::vector<std::optional<std::pair<Sint, Sint>>> last(parts.shape().size());
   last.back() = {Sint(part - 1), Sint(part)};
@@ -85,17 +86,21 @@ bool isEmpty(const Tensor& x) {
 
 Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
   constexpr int64_t kPart = 256, kRows = 16;
+  constexpr int64_t kTotals = 4096; // that a processor adds up in one loop in the time of two launches
   axis = resolveDim(axis);
   if (ndim() == 0 || isEmpty(*this)) return *this;
   int64_t n = intShape()[static_cast<size_t>(axis)];
   int64_t rows = 1;
   for (int64_t s : intShape()) rows *= s;
   rows /= n;
-  if (n <= kPart * 2 || (rows >= kRows && !Device::get(devices()[0]).renderer().target().hasLocal))
-    return cumulate(axis, op);
+  const bool carries = !Device::get(devices()[0]).renderer().target().hasLocal;
+  if (n <= kPart * 2 || (rows >= kRows && carries)) return cumulate(axis, op);
   return inParts(
              transpose(axis, -1), kPart, identityOf(op, dtype()),
-             [&](const Tensor& x) { return x.cumulate(-1, op); },
+             [&](const Tensor& x) {
+               const bool areFew = x.intShape().back() <= (carries ? kTotals : kPart);
+               return areFew ? x.cumulate(-1, op) : x.splitCumulate(-1, op);
+             },
              [&](const Tensor& a, const Tensor& b) {
                return op == Op::ADD ? a.add(b) : op == Op::MAX ? a.maximum(b) : a.mul(b);
              })

@@ -62,6 +62,18 @@ def test_scattered_sums_on_top_of_values():
     close(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(s), "sum") * 2 + 1, want * 2 + 1, terms)
     close(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(s), "sum", include_self=False), np.where((i[:, None] == np.arange(width)[:, None]).any(-1), want - x, x), terms)
 
+def test_a_single_long_row():
+  for n in (65536, 65537, 131073, 1_200_001):
+    x = rng.standard_normal(n)
+    np.testing.assert_allclose(Tensor(x).cumsum(0).numpy(), np.cumsum(x), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(Tensor(x).cummax(0)[0].numpy(), np.maximum.accumulate(x))
+  def work(n):
+    x = Tensor(np.ones(n, np.float32)).realize()
+    GlobalCounters.reset(); x.cumsum(0).realize()
+    return GlobalCounters.global_ops
+  few, many = work(1_000_000), work(12_000_000)
+  assert many < 15 * few, (few, many)
+
 def test_work_is_linear():
   programs = {"gradient of cumsum": lambda x: gradient(lambda t: t.cumsum(1), x, x), "cummax": lambda x: Tensor.stack(*Tensor(x).cummax(1)),
               "logcumsumexp": lambda x: Tensor(x).logcumsumexp(1),

@@ -90,4 +90,17 @@ def test_reductions_by_index_go_through_the_terms_once():
     few, many = work(500), work(2000)
     assert many < 6 * few, (how, few, many)
 
+def test_many_terms_are_added_in_one_loop():
+  """Longer than a sum that is cut for threads: each part would have all results, and be added up once more."""
+  for rows, width, terms in ((20000, 1, 60000), (30, 8, 40000)):
+    i, v = rng.integers(0, rows, terms).astype(np.int32), rng.standard_normal((terms, width)).astype(np.float32)
+    want = np.zeros((rows, width)); np.add.at(want, i, v.astype(np.float64))
+    w, at, by = Tensor(np.zeros((rows, width), np.float32)).realize(), Tensor(i).realize(), Tensor(v).realize()
+    w.requires_grad = True
+    GlobalCounters.reset()
+    got = (w[at] * by).sum().gradient(w)[0].realize()
+    assert GlobalCounters.global_ops < 12 * terms * width, GlobalCounters.global_ops
+    assert GlobalCounters.mem_used < 3 * 4 * (rows + terms) * (width + 1), GlobalCounters.mem_used
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-3)
+
 if __name__ == "__main__": run(globals())
