@@ -20,7 +20,9 @@ constexpr int kTile = 12; ///< vectors of products that a loop adds up at least 
 class Writer {
 public:
   Writer(const LoweredKernel& kernel, const LlvmDialect& dialect)
-      : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)) {}
+      : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)) {
+    out_.isOfProcessor = !dialect.hasGroups();
+  }
 
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);

@@ -119,6 +119,7 @@ std::string LlvmText::call(const char* prefix, DType result, const std::string& 
 }
 
 std::string LlvmText::fenced(DType type, const std::string& value) {
+  if (!isOfProcessor) return value;
   return call("fence", type, fmt::format("llvm.arithmetic.fence.{}", mangled(type)), type,
               std::span<const std::string>(&value, 1));
 }
@@ -392,14 +393,16 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
   case Op::MAX:
     if (!isFloat) return intrinsic(d.isUnsigned() ? "umax" : "smax");
     {
-      // a, unless a < b or b is NaN: a NaN in either operand is the result.
+      // a, unless a < b or b is NaN: a NaN in either operand is the result. The first choice is one instruction of x86,
+      // unless LLVM joins both.
       const std::string right = widened(1),
-                        less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, widened(0), right));
-      if (!mayBeNan(u.src(1)))
-        return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
-      std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, right, right));
-      std::string takeRight = emit("alu", fmt::format("or {} {}, {}", flag, less, isNan));
-      return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, takeRight, t, a[1], t, a[0]));
+                        less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, widened(0), right)),
+                        larger = emit(
+                            "alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
+      if (!mayBeNan(u.src(1))) return larger;
+      const std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, right, right));
+      return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isNan, t, a[1], t,
+                                     d.count() > 1 && t == type(d) ? fenced(d, larger) : larger));
     }
   case Op::IDIV: return divide(u.src(1), d, a[0], a[1], true);
   case Op::MOD:

@@ -40,8 +40,10 @@ public:
   /// Adds a declaration of a function, with its end; one is written for all equal ones.
   void declare(const std::string& declaration) { declared_.insert(declaration); }
   std::string declarations() const;
-  /// A float that LLVM does not look through: it takes no instruction.
+  /// A float that LLVM does not look through, where code is made for a processor: it takes no instruction. Code of GPUs has
+  /// no fences, and gets the value.
   std::string fenced(DType type, const std::string& value);
+  bool isOfProcessor = true;
   std::string body;
   std::string block = "entry"; ///< label of the current block
 

@@ -24,9 +24,10 @@ loop_Lidx0:
   %alu6 = fadd <8 x float> %alu5, %cast1
   %alu7 = call <8 x float> @llvm.sqrt.v8f32(<8 x float> %alu6)
   %alu8 = fcmp olt <8 x float> %alu7, %val1
-  %alu9 = fcmp uno <8 x float> %val1, %val1
-  %alu10 = or <8 x i1> %alu8, %alu9
-  %alu11 = select <8 x i1> %alu10, <8 x float> %val1, <8 x float> %alu7
+  %alu9 = select <8 x i1> %alu8, <8 x float> %val1, <8 x float> %alu7
+  %alu10 = fcmp uno <8 x float> %val1, %val1
+  %fence0 = call <8 x float> @llvm.arithmetic.fence.v8f32(<8 x float> %alu9)
+  %alu11 = select <8 x i1> %alu10, <8 x float> %val1, <8 x float> %fence0
   %ptr3 = getelementptr inbounds float, ptr %data0_16, i32 %alu0
   store <8 x float> %alu11, ptr %ptr3, align 4
   br label %end_Lidx0
@@ -38,6 +39,7 @@ after_Lidx0:
   ret void
 }
 
+declare <8 x float> @llvm.arithmetic.fence.v8f32(<8 x float>)
 declare <8 x float> @llvm.sqrt.v8f32(<8 x float>)
 
 attributes #0 = { nounwind "no-trapping-math"="true" }
