@@ -206,8 +206,9 @@ UOp splitReduce(Match& m) {
     for (int64_t divisor = std::min(kSplitLargest, kSplitOutputs / outSize); divisor >= kSplitSmallest;
          --divisor) {
       if (in[k].i() % divisor) continue;
+      // The parts come first: the kernel takes one after the other, so what a part reads stays in the cache.
       Shape split;
-      std::vector<int64_t> order;
+      std::vector<int64_t> order{axis}, axes;
       for (size_t i = 0; i < in.size(); ++i) {
         if (i == k)
           split.insert(split.end(), {Sint(divisor), Sint(in[k].i() / divisor)});
@@ -216,13 +217,12 @@ UOp splitReduce(Match& m) {
       }
       for (size_t i = 0; i < split.size(); ++i)
         if (i != k) order.push_back(static_cast<int64_t>(i));
-      order.push_back(axis);
+      for (int64_t summed : arg.axes) axes.push_back(summed + 1);
       UOp pieces = UOp::make(Op::RESHAPE, s.dtype(), {s, shapeToUOp(split)});
       pieces = UOp::make(Op::PERMUTE, s.dtype(), {pieces}, Arg::of(order));
-      UOp first = UOp::make(Op::REDUCE_AXIS, r.dtype(), {pieces}, r.arg());
+      UOp first = UOp::make(Op::REDUCE_AXIS, r.dtype(), {pieces}, Arg::of(ReduceArg{arg.op, axes}));
       first = UOp::make(Op::CONTIGUOUS, r.dtype(), {first});
-      UOp second = UOp::make(Op::REDUCE_AXIS, r.dtype(), {first},
-                             Arg::of(ReduceArg{arg.op, {static_cast<int64_t>(in.size())}}));
+      UOp second = UOp::make(Op::REDUCE_AXIS, r.dtype(), {first}, Arg::of(ReduceArg{arg.op, {0}}));
       return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
     }
   }
