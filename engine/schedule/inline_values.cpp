@@ -327,8 +327,9 @@ bool isRemovable(const Match& m) {
 bool isStored(const Match& m) {
   return hasMemory(m[buf]);
 }
-bool isKeptRow(const Match& m) {
-  return m[buf].arg().as<BufferizeOpts>().addrspace == AddrSpace::Reg;
+/// A value with memory, or one that its kernel keeps along a row.
+bool isStoredOrRow(const Match& m) {
+  return isStored(m) || m[buf].arg().as<BufferizeOpts>().addrspace == AddrSpace::Reg;
 }
 bool isReadInItsLoops(const Match& m) {
   auto loops = m[buf].src().subspan(1), indices = m.root().src().subspan(1);
@@ -361,6 +362,11 @@ UOp dropDeadLoops(Match& m) {
 
 UOp inlineValue(Match& m) {
   auto& inliner = m.ctx<Inliner>();
+  if (!isStored(m)) {
+    if (!inliner.inlinesRow(m[buf])) return m.decline("the row is cheaper to read than to compute again");
+    because([] { return Decision{"it takes as long as to store the row and to read it"}; });
+    return inliner.inlined(m[buf], m.root());
+  }
   if (!inliner.inlines(m[buf])) return m.decline("storing it is cheaper, or several need it");
   because([&] {
     const auto& choice = inliner.stored(m[buf]).choice;
@@ -370,13 +376,6 @@ UOp inlineValue(Match& m) {
                              {{"stored", choice->stored}}}
                   : Decision{"its readers compute it again"};
   });
-  return inliner.inlined(m[buf], m.root());
-}
-
-UOp inlineRow(Match& m) {
-  auto& inliner = m.ctx<Inliner>();
-  if (!inliner.inlinesRow(m[buf])) return m.decline("the row is cheaper to read than to compute again");
-  because([] { return Decision{"it takes as long as to store the row and to read it"}; });
   return inliner.inlined(m[buf], m.root());
 }
 
@@ -420,8 +419,7 @@ constexpr RuleDef kInline[] = {
          guard::when(mayStayUnstored, "a small update, or a sum that many kernels read, has to be stored")),
     RULE("drop-dead-loops", kReader, dropDeadLoops, guard::when(isStored, "its kernel stores it for itself")),
     RULE("inline-cheap-value", kReader, inlineValue,
-         guard::when(isStored, "its kernel stores it for itself")),
-    RULE("inline-cheap-row", kReader, inlineRow, guard::when(isKeptRow, "no kernel keeps it for itself")),
+         guard::when(isStoredOrRow, "threads of its kernel share it")),
 };
 
 } // namespace
