@@ -23,7 +23,8 @@ using namespace heuristic;
 
 /// Iterations that justify a thread of their own.
 constexpr int64_t kWorkPerThread = 128 << 10;
-constexpr int64_t kMostStride = 4; ///< whose steps are written out
+constexpr int64_t kMostStride = 4;  ///< whose steps are written out
+constexpr int64_t kOverlapFrom = 8; ///< steps of each thread, of which the last one may repeat some
 
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
@@ -175,10 +176,12 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
         });
     if (!suits) continue;
     done.insert(done.end(), writes.begin(), writes.end());
-    int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
-    if (amount)
-      tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
-               inWords("what is read and written lies next to each other along it"));
+    const int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
+    const Decision why = inWords("what is read and written lies next to each other along it");
+    if (amount < width / 2 && extentOf(r) >= 2 * width &&
+        tryOverlap(s, OptOp::UPCAST, axisOf(s, r), width, why))
+      continue;
+    if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, why);
   }
   if (done.empty()) chooseForTransposed(s, k, width);
 }
@@ -296,12 +299,15 @@ void chooseThreads(KernelOptimizer& s, size_t stores) {
   // Outer loops come first: the inner loops of a thread then read the same memory again and again.
   std::stable_sort(parallel.begin(), parallel.end(),
                    [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
+  const Decision why{.reason = fmt::format("each thread has {} iterations or more", kWorkPerThread)};
   for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)
     for (UOp r : parallel) {
-      int axis = axisOf(s, r);
-      if (r.axisType() != AxisType::Loop || axis < 0 || extentNow(s, r) % threads) continue;
-      if (tryApply(s, OptOp::THREAD, axis, threads,
-                   {.reason = fmt::format("each thread has {} iterations or more", kWorkPerThread)}))
+      const int axis = axisOf(s, r);
+      if (r.axisType() != AxisType::Loop || axis < 0) continue;
+      // Of an outer loop the last thread rather repeats a step than that threads share each row of an inner one.
+      const int64_t steps = extentNow(s, r), rest = steps % threads;
+      if (rest == 0 ? tryApply(s, OptOp::THREAD, axis, threads, why)
+                    : steps >= kOverlapFrom * threads && tryOverlap(s, OptOp::THREAD, axis, threads, why))
         return;
     }
 }

@@ -42,6 +42,8 @@ int unrollAxis(const KernelOptimizer& s, UOp range);
 /// Applies an Opt. Returns false if the Opt does not fit; any other error is thrown on.
 bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why);
 bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
+/// The same with tiles, or threads, that may overlap (kOverlap).
+bool tryOverlap(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
 Decision inWords(const char* words);
 
 /// Chooses Opts for a target with work groups.

@@ -102,6 +102,9 @@ bool tryApply(KernelOptimizer& s, const Opt& opt, const Decision& why) {
 bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why) {
   return axis >= 0 && tryApply(s, Opt{op, axis, {amount}}, why);
 }
+bool tryOverlap(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why) {
+  return axis >= 0 && tryApply(s, Opt{op, axis, {amount, kOverlap}}, why);
+}
 Decision inWords(const char* words) {
   return {.reason = words};
 }

@@ -249,7 +249,8 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
   if (amount == 0) amount = n;
   require(n > 0, opt, "the range is symbolic or empty");
-  const bool overlap = opt.op == OptOp::UPCAST && opt.arg.size() == 2 && opt.arg[1] == kOverlap && n % amount;
+  const bool overlap = (opt.op == OptOp::UPCAST || opt.op == OptOp::THREAD) && opt.arg.size() == 2 &&
+                       opt.arg[1] == kOverlap && n % amount;
   if (amount < 1 || (n % amount && !overlap)) refuse(opt, fmt::format("{} does not divide {}", amount, n));
   require((opt.op != OptOp::UPCAST && opt.op != OptOp::UNROLL) || mayBecomeLanes(range), opt,
           "a step of that loop uses memory that a different step writes");
@@ -282,6 +283,8 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
     auto parallel = parallelRanges();
     require(std::find(parallel.begin(), parallel.end(), range) != parallel.end(), opt,
             "not every store is inside that loop");
+    require(!overlap || (amount < n && mayOverlap(range)), opt,
+            "results may not be computed twice there, or there are more threads than steps");
     break;
   }
   default: {
@@ -309,7 +312,11 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   UOpMap<UOp> replace;
   if (amount == n)
     replace[range] = fresh;
-  else if (overlap)
+  else if (overlap && top) {
+    const int64_t each = ceilDiv(n, amount);
+    replace[range] =
+        (fresh * each < n - each).where(fresh * each, UOp::constant(range.dtype(), n - each)) + rest;
+  } else if (overlap)
     replace[range] =
         (rest < n / amount).where(rest * amount, UOp::constant(range.dtype(), n - amount)) + fresh;
   else

@@ -15,9 +15,9 @@
 
 namespace uopscope {
 
-/// Second argument of an UPCAST whose amount does not divide the range. The last tile then begins earlier and
-/// computes some results a second time, so every tile is whole. Only for kernels that do not read the memory
-/// they write.
+/// Second argument of an UPCAST or THREAD whose amount does not divide the range. The last tile, or thread, then begins
+/// earlier and computes some results a second time, so every tile is whole, and every thread has as many steps. Only for
+/// kernels that do not read the memory they write.
 constexpr int64_t kOverlap = 1;
 
 class KernelOptimizer {

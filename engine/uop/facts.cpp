@@ -104,6 +104,18 @@ Bounds wholeBounds(UOp source) {
   return b;
 }
 
+/// The largest value of the first branch in `n < c ? n * a : ...`, whose condition bounds n: where tiles overlap, the last one
+/// begins at such a place.
+Wide mostWhereLess(UOp where) {
+  UOp condition = where.src(0), branch = where.src(1);
+  if (!condition.is(Op::CMPLT) || where.dtype().count() > 1) return kHigh;
+  const bool isMultiple = branch.is(Op::MUL) && branch.src(0) == condition.src(0);
+  if (!isMultiple && branch != condition.src(0)) return kHigh;
+  const Bounds a = isMultiple ? knownBounds(branch.src(1)) : Bounds{1, 1};
+  const Wide most = knownBounds(condition.src(1)).hi - 1;
+  return a.lo >= 0 && most >= 0 ? most * a.hi : kHigh;
+}
+
 /// The bounds of integer arithmetic, from those of its operands.
 Bounds arithmeticBounds(UOp u, Bounds all) {
   auto of = [u](size_t i) { return knownBounds(u.src(i)); };
@@ -154,6 +166,7 @@ Bounds arithmeticBounds(UOp u, Bounds all) {
     Bounds c = of(0), x = of(1), y = of(2);
     if (c.lo == 1) return x;
     if (c.hi == 0) return y;
+    x.hi = std::min(x.hi, mostWhereLess(u));
     return {std::min(x.lo, y.lo), std::max(x.hi, y.hi)};
   }
   case Op::CAST:
