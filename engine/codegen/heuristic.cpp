@@ -45,7 +45,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
       UOp index = read.src(1);
       a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
     }
-    a.mayOverlap = !isTerm && a.extent % (2 * width) != 0 && s.mayOverlap(r);
+    a.mayOverlap = a.extent % (2 * width) != 0 && (isTerm ? s.mayPeel(r) : s.mayOverlap(r));
     axes.push_back(std::move(a));
   };
   for (UOp r : k.outputs) add(r, false);
@@ -56,6 +56,13 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
 Opt upcast(const KernelOptimizer& s, const Tile::Part& part) {
   Opt opt{OptOp::UPCAST, axisOf(s, part.range), {part.amount}};
   if (extentNow(s, part.range) % part.amount) opt.arg.push_back(kOverlap);
+  return opt;
+}
+
+/// Terms that no step of `amount` lanes holds are peeled off.
+Opt unroll(const KernelOptimizer& s, UOp range, int64_t amount) {
+  Opt opt{OptOp::UNROLL, unrollAxis(s, range), {amount}};
+  if (extentNow(s, range) % amount) opt.arg.push_back(kOverlap);
   return opt;
 }
 
@@ -113,9 +120,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   Tile tile = chooseTile(axes, k.reads.size(), width, steps, observer && observer->wantsRewrites());
   const Decision why = priceOf(tile);
   for (const Tile::Part& p : tile.parts)
-    if (p.isTerm ? tryApply(s, OptOp::UNROLL, unrollAxis(s, p.range), p.amount, why)
-                 : tryApply(s, upcast(s, p), why))
-      taken *= p.amount;
+    if (tryApply(s, p.isTerm ? unroll(s, p.range, p.amount) : upcast(s, p), why)) taken *= p.amount;
   // The panel that the lanes read stays in the cache while the row axis runs, so the row axis becomes the
   // inner loop.
   bool isInside = false;
@@ -217,11 +222,14 @@ bool suitsLanes(const KernelOptimizer& s, UOp range) {
   return any;
 }
 
-/// Lanes of a row's reduction: whole vectors, else a large even part of the row, which is several vectors and a rest.
-int64_t lanesOfRow(int64_t extent, int64_t width) {
+/// Lanes of a row's reduction: whole vectors, else a large even part of the row, which is several vectors and a rest, else
+/// vectors that leave terms over.
+int64_t lanesOfRow(int64_t extent, int64_t width, bool mayPeel) {
   if (int64_t whole = largestDivisor(extent, {4 * width, 2 * width, width})) return whole;
   for (int64_t n = 4 * width; n >= width; n -= 2)
     if (extent % n == 0) return n;
+  for (int64_t n = 4 * width; n >= width && mayPeel; n /= 2)
+    if (extent >= 2 * n) return n;
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
@@ -246,9 +254,9 @@ void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
   UOp along;
   for (UOp r : rangesIn(red.src().subspan(1)))
     if (suitsLanes(s, r)) along = r;
-  int64_t amount = along ? lanesOfRow(extentOf(along), width) : 0;
+  int64_t amount = along ? lanesOfRow(extentOf(along), width, s.mayPeel(along)) : 0;
   if (amount && amount * placesIn(s, red) <= kMostPlaces)
-    tryApply(s, OptOp::UNROLL, unrollAxis(s, along), amount,
+    tryApply(s, unroll(s, along, amount),
              inWords("terms of a row lie side by side: vectors of accumulators"));
 }
 

@@ -14,6 +14,7 @@
 #include "engine/codegen/staging.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/algebra.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -85,6 +86,7 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
 
 using namespace pat;
 constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), entry())};
+constexpr RuleDef kPeel[] = {RULE("peel-terms", any(Op::REDUCE), entry())};
 constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), entry())};
 constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), entry())};
 constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), entry())};
@@ -249,8 +251,8 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   int64_t n = extent(axis), amount = opt.arg.empty() ? 0 : opt.arg[0];
   if (amount == 0) amount = n;
   require(n > 0, opt, "the range is symbolic or empty");
-  const bool overlap = (opt.op == OptOp::UPCAST || opt.op == OptOp::THREAD) && opt.arg.size() == 2 &&
-                       opt.arg[1] == kOverlap && n % amount;
+  const bool overlap = (opt.op == OptOp::UPCAST || opt.op == OptOp::THREAD || opt.op == OptOp::UNROLL) &&
+                       opt.arg.size() == 2 && opt.arg[1] == kOverlap && n % amount;
   if (amount < 1 || (n % amount && !overlap)) refuse(opt, fmt::format("{} does not divide {}", amount, n));
   require((opt.op != OptOp::UPCAST && opt.op != OptOp::UNROLL) || mayBecomeLanes(range), opt,
           "a step of that loop uses memory that a different step writes");
@@ -265,7 +267,11 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   case OptOp::UNROLL:
     require(from == AxisType::Reduce || from == AxisType::GroupReduce, opt, "UNROLL takes REDUCE ranges");
     require(amount <= 64, opt, "more than 64 lanes");
-    break;
+    if (!overlap) break;
+    require(amount < n && mayPeel(range), opt,
+            "there are more lanes than terms, or a term has loops of its own");
+    peel(range, n, amount);
+    return;
   case OptOp::LOCAL:
     require(!dontUseLocals_, opt, "locals are switched off");
     require(from == AxisType::Global || from == AxisType::Loop, opt, "LOCAL takes GLOBAL and LOOP ranges");
@@ -323,6 +329,45 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
     replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
   static const PatternMatcher splitRange({kSplitRange});
   this->replace(replace, splitRange);
+}
+
+bool KernelOptimizer::mayPeel(UOp range) const {
+  if (target_->hasLocal || range.axisType() != AxisType::Reduce) return false;
+  return std::ranges::none_of(reduces_, [&](UOp red) {
+    const std::vector<UOp> over = rangesIn(red.src().subspan(1));
+    if (std::ranges::find(over, range) == over.end()) return false;
+    return !visitBelow(red.src(0), [&](UOp u) {
+      const auto& open = u.ranges();
+      const bool repeats = std::ranges::find(open, range) != open.end();
+      if (u.in({Op::REDUCE, Op::AFTER}) && repeats) return Visit::Stop;
+      return u.in({Op::REDUCE, Op::AFTER}) ? Visit::Past : Visit::Below;
+    });
+  });
+}
+
+/// Each reduction over the range becomes one over whole steps of `amount` lanes, and one of the terms that are left over.
+void KernelOptimizer::peel(UOp range, int64_t n, int64_t amount) {
+  const bool isLoop = n / amount > 1;
+  UOp steps = isLoop ? range.withSrc({UOp::constant(range.dtype(), n / amount)}) : UOp::index(0);
+  UOp lanes = UOp::range(UOp::constant(range.dtype(), amount), {nextId_++}, AxisType::Unroll, range.dtype());
+  UOp rest =
+      UOp::range(UOp::constant(range.dtype(), n % amount), {nextId_++}, AxisType::Unroll, range.dtype());
+  UOpMap<UOp> replace;
+  for (UOp red : reduces_) {
+    std::vector<UOp> whole{red.src(0).substitute({{range, steps * amount + lanes}})},
+        last{red.src(0).substitute({{range, rest + n / amount * amount}})};
+    bool isOver = false;
+    for (UOp r : rangesIn(red.src().subspan(1))) {
+      isOver |= r == range;
+      if (r != range || isLoop) whole.push_back(r == range ? steps : r);
+      last.push_back(r == range ? rest : r);
+    }
+    if (!isOver) continue;
+    whole.push_back(lanes);
+    replace[red] = red.withSrc(whole).alu(red.arg().op(), {red.withSrc(last)});
+  }
+  static const PatternMatcher peelTerms({kPeel});
+  this->replace(replace, peelTerms);
 }
 
 void KernelOptimizer::padTo(size_t axis, int64_t multiple) {

@@ -17,7 +17,8 @@ namespace uopscope {
 
 /// Second argument of an UPCAST or THREAD whose amount does not divide the range. The last tile, or thread, then begins
 /// earlier and computes some results a second time, so every tile is whole, and every thread has as many steps. Only for
-/// kernels that do not read the memory they write.
+/// kernels that do not read the memory they write. Of an UNROLL it peels: the terms that are left over are lanes behind the
+/// loop, combined with what the loop gives.
 constexpr int64_t kOverlap = 1;
 
 class KernelOptimizer {
@@ -45,6 +46,8 @@ public:
   bool stepsShareMemory(UOp range) const;
   /// Whether results along the range may be computed twice.
   bool mayOverlap(UOp range) const;
+  /// Whether terms along the range can be peeled off: nothing that is reduced below it, or copied for it, would be repeated.
+  bool mayPeel(UOp range) const;
   /// The product of the extents of all UPCAST and UNROLL ranges.
   int64_t expandedSize() const;
 
@@ -63,6 +66,7 @@ private:
   void replace(const UOpMap<UOp>& nodes, const PatternMatcher& rules);
   size_t axisOf(const Opt& opt) const;
   void split(const Opt& opt, size_t axis);
+  void peel(UOp range, int64_t n, int64_t amount);
   void padTo(size_t axis, int64_t multiple);
   void swapAxes(size_t axis, size_t other);
   void useTensorCore(const Opt& opt);

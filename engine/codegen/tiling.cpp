@@ -26,6 +26,7 @@ constexpr double kLine = 16;                       ///< elements that come toget
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
 constexpr double kOverlap = 128;    ///< steps of a row that the processor runs beside those of the next rows
+constexpr double kLeftOver = 8;     ///< terms that take as long as those that are left over behind a loop
 constexpr int64_t kLongSum = 160;   ///< terms, of which more than kMaxVector may be lanes
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
 constexpr double kThere = 0.4;      ///< part of the lanes of a strided window that is read; the rest is 0
@@ -194,10 +195,12 @@ private:
     return 1;
   }
 
-  /// How many times a result is computed on average: more than once where tiles overlap.
+  /// How many times a result is computed on average: more than once where tiles overlap. Terms that are left over stand
+  /// behind the loop, in vectors of several lengths.
   double repeated(Chosen lanes, const std::vector<Chosen>& rows) const {
     auto of = [&](Chosen c) {
       int64_t extent = axes_[c.axis].extent, rest = extent % c.amount;
+      if (rest && axes_[c.axis].isTerm) return 1 + kLeftOver / static_cast<double>(extent);
       return rest ? static_cast<double>(extent - rest + c.amount) / static_cast<double>(extent) : 1.0;
     };
     double times = of(lanes);
