@@ -14,7 +14,6 @@
 #include "engine/codegen/staging.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/algebra.h"
-#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -86,7 +85,6 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
 
 using namespace pat;
 constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), entry())};
-constexpr RuleDef kPeel[] = {RULE("peel-terms", any(Op::REDUCE), entry())};
 constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), entry())};
 constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), entry())};
 constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), entry())};
@@ -329,45 +327,6 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
     replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
   static const PatternMatcher splitRange({kSplitRange});
   this->replace(replace, splitRange);
-}
-
-bool KernelOptimizer::mayPeel(UOp range) const {
-  if (target_->hasLocal || range.axisType() != AxisType::Reduce) return false;
-  return std::ranges::none_of(reduces_, [&](UOp red) {
-    const std::vector<UOp> over = rangesIn(red.src().subspan(1));
-    if (std::ranges::find(over, range) == over.end()) return false;
-    return !visitBelow(red.src(0), [&](UOp u) {
-      const auto& open = u.ranges();
-      const bool repeats = std::ranges::find(open, range) != open.end();
-      if (u.in({Op::REDUCE, Op::AFTER}) && repeats) return Visit::Stop;
-      return u.in({Op::REDUCE, Op::AFTER}) ? Visit::Past : Visit::Below;
-    });
-  });
-}
-
-/// Each reduction over the range becomes one over whole steps of `amount` lanes, and one of the terms that are left over.
-void KernelOptimizer::peel(UOp range, int64_t n, int64_t amount) {
-  const bool isLoop = n / amount > 1;
-  UOp steps = isLoop ? range.withSrc({UOp::constant(range.dtype(), n / amount)}) : UOp::index(0);
-  UOp lanes = UOp::range(UOp::constant(range.dtype(), amount), {nextId_++}, AxisType::Unroll, range.dtype());
-  UOp rest =
-      UOp::range(UOp::constant(range.dtype(), n % amount), {nextId_++}, AxisType::Unroll, range.dtype());
-  UOpMap<UOp> replace;
-  for (UOp red : reduces_) {
-    std::vector<UOp> whole{red.src(0).substitute({{range, steps * amount + lanes}})},
-        last{red.src(0).substitute({{range, rest + n / amount * amount}})};
-    bool isOver = false;
-    for (UOp r : rangesIn(red.src().subspan(1))) {
-      isOver |= r == range;
-      if (r != range || isLoop) whole.push_back(r == range ? steps : r);
-      last.push_back(r == range ? rest : r);
-    }
-    if (!isOver) continue;
-    whole.push_back(lanes);
-    replace[red] = red.withSrc(whole).alu(red.arg().op(), {red.withSrc(last)});
-  }
-  static const PatternMatcher peelTerms({kPeel});
-  this->replace(replace, peelTerms);
 }
 
 void KernelOptimizer::padTo(size_t axis, int64_t multiple) {

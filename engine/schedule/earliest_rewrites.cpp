@@ -187,6 +187,28 @@ UOp reduceRepeated(Match& m) {
 
 /// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
 /// machine busy.
+/// A reduction whose longest axis has no divisor that suits: over a part of it that has one, and over the few steps that are
+/// left. Null where too few are in the part.
+UOp withoutRest(UOp r, const std::vector<bool>& repeated) {
+  constexpr int64_t kWhole = 64, kFewest = 8 * kWhole;
+  const UOp s = r.src(0);
+  const auto& arg = r.arg().as<ReduceArg>();
+  size_t k = s.shape().size();
+  for (int64_t axis : arg.axes)
+    if (const auto at = static_cast<size_t>(axis);
+        !repeated[at] && (k == s.shape().size() || s.shape()[at].i() > s.shape()[k].i()))
+      k = at;
+  if (k == s.shape().size() || s.shape()[k].i() < kFewest) return {};
+  const int64_t n = s.shape()[k].i();
+  auto over = [&](int64_t from, int64_t to) {
+    Shape begin(s.shape().size(), Sint(0)), end = s.shape();
+    begin[k] = Sint(from), end[k] = Sint(to);
+    const UOp part = UOp::make(Op::SHRINK, s.dtype(), {s, shapeToUOp(begin), shapeToUOp(end)});
+    return UOp::make(Op::REDUCE_AXIS, r.dtype(), {part}, r.arg());
+  };
+  return over(0, n / kWhole * kWhole).alu(arg.op, {over(n / kWhole * kWhole, n)});
+}
+
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
   if (!vars::splitReduceop || !allInt(s.shape()))
@@ -226,6 +248,7 @@ UOp splitReduce(Match& m) {
       return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
     }
   }
+  if (UOp apart = withoutRest(r, repeated)) return apart;
   return m.decline("no axis has a divisor that suits");
 }
 

@@ -114,6 +114,47 @@ TEST_CASE("threads run parts of the outermost loop") {
   CHECK(k.vars.size() == 1);
 }
 
+TEST_CASE("threads share a loop that they do not divide: the last one repeats steps") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(4);
+  target.hasThreads = true;
+  target.globalMax = {8, 1, 1};
+  ContextScope settings({{"SPEC", 1}});
+  for (auto [rows, threads] : {std::array<int64_t, 2>{17, 2}, {13, 4}, {5, 4}, {7, 3}, {100, 7}}) {
+    CAPTURE(rows);
+    LoweredKernel k =
+        checkKernel(withOpts(matmul(rows, 8, 8), {{OptOp::THREAD, 0, {threads, 1}}}), target, 3);
+    CHECK(k.globalSize[0] == Sint(threads));
+  }
+  // A kernel that reads what it writes may do so once only.
+  UOp i = UOp::range(17, 0), buffer = memory(0, 17);
+  UOp inPlace = kernel({buffer.indexed({i}).store(read(buffer, i) + 1.0).end({i})});
+  CHECK_THROWS_AS(lowerKernel(withOpts(inPlace, {{OptOp::THREAD, 0, {2, 1}}}), target), Error);
+}
+
+TEST_CASE("terms that fill no step of lanes are peeled off") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (Op op : {Op::ADD, Op::MAX, Op::MUL})
+    for (int64_t terms : {17, 23, 64, 97, 100})
+      for (int64_t lanes : {2, 5, 16}) {
+        CAPTURE(terms);
+        CAPTURE(lanes);
+        const Opt unroll{OptOp::UNROLL, 0, {lanes, 1}};
+        LoweredKernel k = checkKernel(withOpts(rowSums(3, terms, op), {unroll}), plainTarget(4), 3, {}, 1e-4);
+        int64_t loops = 0;
+        for (UOp u : k.uops) loops += u.is(Op::RANGE);
+        CHECK(loops == (terms / lanes > 1 ? 2 : 1)); // rows, and whole steps
+      }
+  checkKernel(withOpts(matmul(5, 7, 13), {{OptOp::UPCAST, 0, {5}}, {OptOp::UNROLL, 0, {4, 1}}}),
+              plainTarget(4), 3, {}, 1e-5);
+  checkKernel(withOpts(rowSums(3, 21, Op::ADD, dtypes::int32), {{OptOp::UNROLL, 0, {8, 1}}}), plainTarget(8));
+  CHECK_THROWS_AS(lowerKernel(withOpts(rowSums(3, 5), {{OptOp::UNROLL, 0, {8, 1}}}), plainTarget(4)), Error);
+  CHECK_THROWS_AS(lowerKernel(withOpts(rowSums(3, 5), {{OptOp::UNROLL, 0, {2}}}), plainTarget(4)), Error);
+}
+
 TEST_CASE("work groups: locals, and reductions shared by a group") {
   Pool pool;
   PoolScope scope(pool);
