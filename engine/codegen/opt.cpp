@@ -207,10 +207,12 @@ bool KernelOptimizer::mayOverlap(UOp range) const {
   std::vector<UOp> written;
   for (UOp u : ast_.toposort()) {
     const auto& open = u.ranges();
-    if (u.is(Op::STORE) && std::find(open.begin(), open.end(), range) != open.end())
+    if (u.is(Op::STORE) && std::find(open.begin(), open.end(), range) != open.end() &&
+        !u.src(0).bufferOf().is(Op::DEFINE_REG))
       written.push_back(u.src(0));
   }
-  // The second computation must not read a result that the first one stored.
+  // The second computation must not read a result that the first one stored. Its registers are its own: steps of a parallel
+  // range share none.
   return std::none_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
     return std::find(written.begin(), written.end(), a) == written.end() &&
            std::any_of(written.begin(), written.end(), [&](UOp w) { return w.bufferOf() == a.bufferOf(); });

@@ -1,6 +1,7 @@
 // Finds the sums that a loop can carry, and makes the loops that carry them.
 #include "engine/codegen/running.h"
 
+#include "engine/base/integers.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
@@ -58,27 +59,33 @@ int64_t divisorUpTo(int64_t n, int64_t most) {
 }
 
 /// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
-/// one, the longest loop, whose steps become lanes if lanes help.
-Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool lanesHelp) {
+/// one, the longest loop, whose steps become lanes. Where no large part divides the loop, strips overlap if they may: the last
+/// one computes results again, which a kernel that adds up in its results must not do; lanes would not help it either.
+Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
   Strip s;
   AxisType type = AxisType::Loop;
   int64_t amount = 1;
   for (UOp l : k.loops)
     if (l != carrier && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
   if (s.loop) {
-    int64_t n = extentOf(s.loop);
-    amount = divisorUpTo(n, std::min(kStrip, std::max<int64_t>(n / 2, kLanes))); // threads share the rest
-  } else if (lanesHelp) {
+    const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kLanes));
+    amount = divisorUpTo(n, most); // threads share the rest
+    if (mayOverlap && 2 * amount < most) amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kLanes);
+  } else if (mayOverlap) {
     type = AxisType::Upcast;
     for (UOp l : k.loops)
       if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
     if (s.loop) amount = divisorUpTo(extentOf(s.loop), kLanes);
+    if (s.loop && 2 * amount < kLanes) amount = std::min(extentOf(s.loop), kLanes);
   }
+  if (s.loop && amount > extentOf(s.loop)) amount = 1;
   if (amount > 1) {
+    const int64_t n = extentOf(s.loop);
     s.inner = UOp::range(amount, nextId, type);
-    UOp outer = s.loop.withSrc({UOp::index(extentOf(s.loop) / amount)});
-    bool whole = amount == extentOf(s.loop);
-    s.replace[s.loop] = whole ? s.inner : outer * amount + s.inner;
+    UOp outer = s.loop.withSrc({UOp::index(ceilDiv(n, amount))}), start = outer * amount;
+    if (n % amount) start = (outer < n / amount).where(start, UOp::index(n - amount));
+    const bool whole = amount == n;
+    s.replace[s.loop] = whole ? s.inner : start + s.inner;
     if (!whole) s.rest.push_back(outer);
   }
   for (UOp l : k.loops)
