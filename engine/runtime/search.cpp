@@ -39,6 +39,12 @@ std::vector<Opt> actionsFor(const KernelOptimizer& s) {
     actions.push_back({op, static_cast<int>(axis), {amount}});
   };
   const Target& target = s.target();
+  // Whole vectors that do not divide a loop: tiles and threads overlap, terms are peeled off.
+  auto addOverlap = [&](OptOp op, size_t axis, int64_t amount, int64_t n) {
+    if (!target.hasLocal && n % amount && n > 2 * amount)
+      actions.push_back({op, static_cast<int>(axis), {amount, kOverlap}});
+  };
+  const int64_t lanes = std::max(4, target.aluLanes);
   for (size_t a = 0; a < s.ranges().size(); ++a) {
     AxisType type = s.ranges()[a].axisType();
     int64_t n = s.extent(a);
@@ -46,10 +52,14 @@ std::vector<Opt> actionsFor(const KernelOptimizer& s) {
     if (output) {
       for (int64_t amount : {0, 2, 3, 4, 5, 7, 8, 16, 24, 32})
         if (amount ? n % amount == 0 && amount < n : n <= 32) add(OptOp::UPCAST, a, amount);
+      for (int64_t amount : {lanes, 2 * lanes}) addOverlap(OptOp::UPCAST, a, amount, n);
       if (n > 8 && n % 8) add(OptOp::PADTO, a, 8);
     }
     if (type == AxisType::Loop && target.hasThreads)
-      for (int64_t t = 2; t <= target.globalMax[0]; ++t) add(OptOp::THREAD, a, t);
+      for (int64_t t = 2; t <= target.globalMax[0]; ++t) {
+        add(OptOp::THREAD, a, t);
+        addOverlap(OptOp::THREAD, a, t, n);
+      }
     if (output && target.hasLocal)
       for (int64_t amount : {2, 3, 4, 8, 16, 32}) add(OptOp::LOCAL, a, amount);
     if (type == AxisType::Loop || type == AxisType::Global)
@@ -62,6 +72,7 @@ std::vector<Opt> actionsFor(const KernelOptimizer& s) {
     if (n > 1) {
       for (int64_t amount : {0, 2, 4, 8, 16})
         if (amount ? n % amount == 0 && amount < n : n <= 16) add(OptOp::UNROLL, unrollable, amount);
+      for (int64_t amount : {lanes, 2 * lanes}) addOverlap(OptOp::UNROLL, unrollable, amount, n);
       ++unrollable;
     }
     if (s.ranges()[a].axisType() != AxisType::Reduce) continue;
