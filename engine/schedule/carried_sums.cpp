@@ -6,6 +6,7 @@
 //   y = x.cumsum(1);  (y * w).sum()      in one kernel 1,965 ms, stored first 0.8 ms    (1,000 x 2,000, AVX-512)
 //   a step of Adam on an embedding       with the sum in the update's kernel 58 ms, stored first 1.5 ms (20,000 x 128)
 #include "engine/rules/movement_index.h"
+#include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
 
@@ -66,6 +67,10 @@ std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
   if (term.is(Op::MUL) && how == Op::ADD)
     for (size_t side = 0; side < 2; ++side)
       if (sourceOf(term.src(side)).dtype().isBool()) return {term.src(side), term.src(1 - side)};
+  if (term.is(Op::ADD) && how == Op::ADD) { // what was read twice has two gradients at each place
+    const auto left = chosenTerm(term.src(0), how), right = chosenTerm(term.src(1), how);
+    if (left.first && left.first == right.first) return left;
+  }
   return {};
 }
 
@@ -107,12 +112,20 @@ bool isCarried(UOp u) {
          (isRunning(u) || isScattered(u));
 }
 
+/// Whether a kernel updates memory that it reads: a loop that adds up in its results would begin by clearing what is still needed.
+bool readsItsTarget(UOp host) {
+  if (!host.is(Op::ASSIGN)) return false;
+  const UOp buffer = assignedBuffer(host.src(0));
+  return !buffer || host.src(1).dependsOn(buffer);
+}
+
 /// For a carried sum in a kernel that does something else besides: storing it against summing each result anew.
 std::optional<OwnKernel> RangeAssignment::carriedInCompany(UOp u, const std::vector<Use>& uses) {
   if (!isCarried(u)) return {};
   const int kernel = uses[0].kernel;
-  const bool alone = storesOf_[kernel] == 1 && !carries_.contains(kernel) &&
-                     groups_->groupOf(state_.stored[static_cast<size_t>(kernel)].node) < 0 &&
+  const UOp host = state_.stored[static_cast<size_t>(kernel)].node;
+  const bool alone = storesOf_[kernel] == 1 && !carries_.contains(kernel) && groups_->groupOf(host) < 0 &&
+                     !readsItsTarget(host) &&
                      std::none_of(
                          uses.begin(), uses.end(),
                          [&](const Use& use) { return use.kernel != kernel || isInReduction(use); });
@@ -121,6 +134,18 @@ std::optional<OwnKernel> RangeAssignment::carriedInCompany(UOp u, const std::vec
   const double anew = elementCount(u.src(0).shape()) * kStepOfSum;
   if (anew <= stored) return {};
   return OwnKernel{"it is stored: a loop carries the sum in a kernel of its own", stored, anew};
+}
+
+/// For a reduction in the terms of a carried sum: a loop carries sums of plain terms alone.
+std::optional<OwnKernel> RangeAssignment::sumInCarried(UOp u, const std::vector<Use>& uses) {
+  if (!u.is(Op::REDUCE_AXIS) || isCarried(u)) return {};
+  double runs = 0;
+  for (const Use& use : uses)
+    if (carries_.contains(use.kernel) && isInReduction(use)) runs = std::max(runs, use.runs);
+  const double stored = elementCount(u.shape()) * (kStore + kLoad) + kKernel, anew = runs * kStepOfSum;
+  if (anew <= stored) return {};
+  return OwnKernel{"it is stored: a loop carries the sum that reads it, one plain term after the other",
+                   stored, anew};
 }
 
 } // namespace uopscope::sched

@@ -209,8 +209,18 @@ UOp withoutRest(UOp r, const std::vector<bool>& repeated) {
   return over(0, n / kWhole * kWhole).alu(arg.op, {over(n / kWhole * kWhole, n)});
 }
 
+/// A sum of two terms that two indices scatter, such as the gradient of rows that are looked up twice: two sums, each of which a
+/// loop carries. Null for other sums.
+UOp scatteredApart(UOp r) {
+  const UOp term = r.src(0);
+  if (!term.is(Op::ADD) || r.arg().as<ReduceArg>().op != Op::ADD || isCarried(r)) return {};
+  const UOp left = r.withSrc({term.src(0)}), right = r.withSrc({term.src(1)});
+  return isCarried(left) && isCarried(right) ? left + right : UOp();
+}
+
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
+  if (UOp apart = scatteredApart(r)) return apart;
   if (!vars::splitReduceop || !allInt(s.shape()))
     return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
   const Shape in = s.shape(), out = r.shape();
