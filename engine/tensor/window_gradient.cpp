@@ -13,11 +13,11 @@ namespace uopscope {
 namespace {
 
 /// A convolution of the gradient reads margins and, with a stride, parts of filters that are zero: so many times the
-/// products of the sums one after the other it may take, since it stores none of them.
-constexpr double kMostProducts = 1.5;
-/// With a stride the lanes of a kernel are not neighbours in memory. That pays if so many windows hold an element, and the
-/// sums one after the other store as many numbers for it.
-constexpr double kFewestWindows = 6;
+/// products of the sums one after the other it may take, since it stores none of them. Sums of few channels take as long as
+/// what they store.
+constexpr double kMostProducts = 1.5, kMostProductsOfFew = 2.5, kFewChannels = 4;
+/// Where windows do not overlap, each element is the product of one filter, and no sum of windows follows.
+constexpr double kFewestWindows = 1.5;
 constexpr int kMostOperations = 64;   ///< that are looked through for what a value depends on
 constexpr size_t kMostLeaves = 16;    ///< products that read one value
 constexpr size_t kMostMovements = 64; ///< up to a product; windows of three axes are some ten
@@ -130,6 +130,14 @@ public:
                  static_cast<double>(extent(r.place) * extent(r.step));
     }
     return ratio;
+  }
+
+  /// The terms of a sum that belong to no window.
+  double channels() const {
+    double all = 1;
+    for (size_t k = 0; k < taken_.size(); ++k)
+      if (!taken_[k]) all *= static_cast<double>(shape_[k].vmax());
+    return all;
   }
 
   /// Whether enough windows hold an element, on average, or there is no stride.
@@ -291,6 +299,19 @@ Tensor Convolution::windows(const Ints& kept, const Ints& summed) const {
   return g.permute(order).reshape(to);
 }
 
+/// The results (kept, for each window its places and phases), stored as (kept, phases, places): neighbouring phases are no lanes.
+Tensor phasesFirst(const Tensor& result, int64_t kept) {
+  Ints order, back;
+  for (int64_t k = 0; k < kept; ++k) order.push_back(k), back.push_back(k);
+  const int64_t windows = (result.ndim() - kept) / 2;
+  for (int64_t k = 0; k < windows; ++k) order.push_back(kept + 2 * k + 1);
+  for (int64_t k = 0; k < windows; ++k) {
+    order.push_back(kept + 2 * k);
+    back.insert(back.end(), {kept + windows + k, kept + k});
+  }
+  return result.permute(order).contiguous().permute(back);
+}
+
 UOp Convolution::write() const {
   Ints kept, summed, back, sums;
   for (const Reading& r : readings_)
@@ -298,7 +319,10 @@ UOp Convolution::write() const {
       if (axis >= 0 && r.isPlain) kept.push_back(axis);
   for (size_t k = 0; k < taken_.size(); ++k)
     if (!taken_[k]) summed.push_back(static_cast<int64_t>(k));
-  Tensor product = windows(kept, summed).mul(filter(kept, summed));
+  const bool hasPhases =
+      std::ranges::any_of(readings_, [](const Reading& r) { return r.isWindow() && r.stride > 1; });
+  Tensor turned = filter(kept, summed),
+         product = windows(kept, summed).mul(hasPhases ? turned.contiguous() : turned);
   auto plain = int64_t{0}, window = static_cast<int64_t>(kept.size());
   Shape joined;
   Bounds inside, behind; // all windows
@@ -320,8 +344,9 @@ UOp Convolution::write() const {
         if (axis >= 0) back.push_back(plain++);
   }
   for (int64_t k = window; k < product.ndim(); ++k) sums.push_back(k);
-  return graph::pad(graph::shrink(graph::reshape(product.sum(sums).permute(back).uop(), joined), inside),
-                    behind);
+  Tensor result = product.sum(sums);
+  if (hasPhases) result = phasesFirst(result, static_cast<int64_t>(kept.size()));
+  return graph::pad(graph::shrink(graph::reshape(result.permute(back).uop(), joined), inside), behind);
 }
 
 /// Why the movements are none that windows are made of; null if they may be.
@@ -361,7 +386,9 @@ UOp gradientThroughWindows(UOp u, const MovementUsers& users, const UOpMap<UOp>&
     Convolution convolution(leaf, gradient->second);
     if ((why = convolution.read())) return {};
     why = "it would take more products than are saved";
-    if (convolution.products() > kMostProducts) return {};
+    if (convolution.products() >
+        (convolution.channels() <= kFewChannels ? kMostProductsOfFew : kMostProducts))
+      return {};
     why = "a stride, and few windows hold an element";
     if (!convolution.isWorthPhases()) return {};
     UOp part = convolution.write();

@@ -1,6 +1,6 @@
 # Gradients against central differences, and training steps.
 import numpy as np
-from tinygrad import Tensor, dtypes, nn
+from tinygrad import GlobalCounters, Tensor, dtypes, nn
 from check import close, raises, run
 rng = np.random.default_rng(2)
 
@@ -111,15 +111,24 @@ def test_convolutions_of_other_kinds():
   close(parts.conv2d(k, padding=1).gradient(parts, gradient=s.shard(("CPU:0", "CPU:1"), axis=0))[0], whole.conv2d(Tensor(np.ones((2, 4, 3, 3))), padding=1).gradient(whole, gradient=s)[0].numpy(), rtol=0, atol=0)
 
 def test_the_gradient_of_a_convolution_is_one_kernel():
-  def kernels(shape, filters, **options):
+  def kernels(shape, filters, run=False, **options):
     x, w = Tensor.ones(*shape).contiguous().realize(), Tensor.ones(*filters).contiguous().realize()
     y = x.conv2d(w, **options)
     g = Tensor.ones(*y.shape).contiguous().realize()
     dx = y.gradient(x, gradient=g)[0]
+    if run:
+      GlobalCounters.reset()
+      return dx.realize()
     return len([item for item in dx.schedule() if item.ast.op.name == "SINK"])
   assert kernels((2, 8, 16, 16), (16, 8, 3, 3), padding=1) == 1
-  assert kernels((2, 8, 16, 16), (16, 8, 7, 7), padding=3, stride=2) == 1 # phases
-  assert kernels((2, 8, 16, 16), (16, 8, 4, 4), padding=1, stride=2) == 2 # phases, but four windows hold an element
+  # with a stride: filters by phases, and one sum, which is read as if the phases lay between one another
+  def products(*args, **options):
+    GlobalCounters.reset(); kernels(*args, run=True, **options)
+    return GlobalCounters.global_ops
+  assert kernels((2, 8, 16, 16), (16, 8, 7, 7), padding=3, stride=2) == 2
+  assert kernels((2, 8, 16, 16), (16, 8, 4, 4), padding=1, stride=2) == 2
+  assert kernels((2, 8, 16, 16), (8, 1, 3, 3), padding=1, stride=2, groups=8) == 2 # few products: more of them are no loss
+  assert products((2, 8, 16, 16), (16, 8, 4, 4), padding=1, stride=2) < 1.3 * 2 * 2 * 8 * 16 * 16 * 16 * 4 # four products with each filter
   assert kernels((2, 8, 16, 16), (16, 8, 3, 3), padding=1, stride=2) == 2 # 1.8 times the products: stored, then added
   assert kernels((2, 8, 7, 7), (16, 8, 7, 7)) == 2 # one window: most taps of a convolution would meet its margin
 
