@@ -68,7 +68,7 @@ bool isStore(const Match& m) {
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
   if (u.src(0).is(Op::INDEX) && isPixelIndex(u.src(0))) lanes *= 4;
-  if (isAsync(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
+  if (isAsyncCopy(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
   return to.kind() == value.kind() && lanes == value.count();
 }
 bool endsLoops(const Match& m) {

@@ -2,7 +2,9 @@
 #include "engine/codegen/staging.h"
 
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/block_order.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/staging_stages.h"
 #include "engine/codegen/staging_tile.h"
 #include "engine/rewrite/replacement.h"
 
@@ -27,10 +29,10 @@ std::vector<UOp> threadsOf(UOp ast) {
 }
 
 /// The copies of a kernel's tiles. Every copy has ranges of its own, which become lanes.
-class Stage {
+class Copies {
 public:
-  Stage(const std::vector<UOp>& threads, UOp steps, int64_t nextId)
-      : threads_(threads), steps_(steps), nextId_(nextId) {}
+  Copies(const std::vector<UOp>& threads, UOp steps, int64_t stages, int64_t nextId)
+      : threads_(threads), steps_(steps), stages_(stages), nextId_(nextId) {}
 
   /// The copy of this thread's part of the tile of a step, as an effect. A step that may lie behind the last
   /// one gets a gate.
@@ -59,7 +61,7 @@ public:
       UOp part = values[i] * tile.digits[i].divisor, &loop = loops[tile.digits[i].loop];
       loop = loop ? loop + part : part;
     }
-    UOp place = half(tile, step) + placeOf(tile, values), from = tile.read.substitute(loops);
+    UOp place = stage(tile, step) + placeOf(tile, values), from = tile.read.substitute(loops);
     if (step.vmax() >= extentOf(steps_)) {
       UOp exists = step < extentOf(steps_);
       place = place.validWhere(exists);
@@ -71,15 +73,15 @@ public:
   }
 
   UOp readBack(const Tile& tile, UOp memory) const {
-    return memory.indexed({half(tile, steps_) + placeOf(tile, valuesOfLoops(tile))}, tile.read.dtype());
+    return memory.indexed({stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))}, tile.read.dtype());
   }
 
 private:
-  static UOp half(const Tile& tile, UOp step) { return step % int64_t{2} * tile.step; }
+  UOp stage(const Tile& tile, UOp step) const { return step % stages_ * tile.step; }
 
   const std::vector<UOp>& threads_;
   UOp steps_;
-  int64_t nextId_;
+  int64_t stages_, nextId_;
 };
 
 constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), pat::entry())};
@@ -128,18 +130,45 @@ bool isReused(const std::vector<Tile>& tiles) {
                             : std::all_of(tiles.begin(), tiles.end(), reuses(kStagingReuse));
 }
 
+/// The argument of the tensor core that a sum uses; null if it uses none.
+const WmmaArg* coreOf(const Sum& sum) {
+  for (UOp u : sum.reduction.toposort())
+    if (u.is(Op::WMMA)) return &u.arg().as<WmmaArg>();
+  return nullptr;
+}
+
 /// The terms that a step of tensor cores sums.
 int64_t termsOfStep(const Sum& sum) {
   int64_t terms = 1;
   for (UOp r : rangesIn(sum.reduction.src().subspan(1)))
     if (r.axisType() == AxisType::Unroll) terms *= extentOf(r);
-  for (UOp u : sum.reduction.toposort())
-    if (u.is(Op::WMMA)) return terms * u.arg().as<WmmaArg>().dims[2];
-  return terms;
+  const WmmaArg* core = coreOf(sum);
+  return core ? terms * core->dims[2] : terms;
+}
+
+/// The stages that take turns: two where threads wait for their copies themselves.
+Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
+                    const std::vector<UOp>& threads, const Target& target) {
+  StagedStep step;
+  for (const Tile& t : tiles) step.bytes += t.bytes();
+  Stages two;
+  two.count = 2 * step.bytes <= target.sharedMax ? 2 : 0;
+  const WmmaArg* used = coreOf(sum);
+  if (!used || !target.copiesAsync || tiles.size() != 2) return two;
+  const auto core = std::find_if(target.tensorCores.begin(), target.tensorCores.end(),
+                                 [&](const TensorCore& c) { return c.name == used->name; });
+  if (core == target.tensorCores.end() || core->rate == 0) return two;
+  step.products = tiles[0].size * tiles[1].size / termsOfStep(sum);
+  int64_t inGroup = 1, results = 1;
+  for (UOp t : threads) inGroup *= extentOf(t);
+  for (UOp u : nodes)
+    if (u.is(Op::RANGE) && u.axisType() == AxisType::Upcast) results *= extentOf(u);
+  step.groups = groupsAtOnce(inGroup, results);
+  return stagesOf(step, core->rate, target.sharedMax, extentOf(sum.steps));
 }
 
 /// Why the operands of these tiles are staged. The bytes that a group loads for a step say what it saves.
-Decision reasonFor(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes, bool isAsync) {
+Decision reasonToStage(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes) {
   if (!tiles[0].byAddress)
     return {.reason = fmt::format(
                 "each element is read by {} threads of a group: {} bytes of shared memory, a barrier a step",
@@ -158,8 +187,7 @@ Decision reasonFor(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes
     uses = fmt::format("each value loaded is used {:.0f} times, from global memory {:.0f} times; ",
                        used / static_cast<double>(loaded), used / static_cast<double>(loadedByWarps));
   }
-  return {.reason = fmt::format("{}{} bytes of shared memory, a barrier a step{}", uses, bytes,
-                                isAsync ? "; the next step is copied while this one is computed" : ""),
+  return {.reason = fmt::format("{}{} bytes of shared memory, a barrier a step", uses, bytes),
           .price = static_cast<double>(shared),
           .unit = "bytes a group loads for a step",
           .others = {{"each warp loads its own operands", static_cast<double>(fromGlobal)}}};
@@ -175,6 +203,37 @@ UOp loopOverTerms(UOp ast) {
   return replaceNodes(ast, loops, asLoop, "shared operands");
 }
 
+/// What happens in a step before its operands are read, and before the first step.
+std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector<UOp>& memories, UOp steps,
+                               int64_t stages, bool isAsync, Copies& copies) {
+  auto copyAll = [&](UOp step, UOp after) {
+    std::vector<UOp> all;
+    for (size_t i = 0; i < tiles.size(); ++i)
+      all.push_back(copies.copy(tiles[i],
+                                after ? memories[i].after(std::span<const UOp>(&after, 1)) : memories[i], step,
+                                isAsync));
+    return all.size() == 1 ? all[0] : UOp::groupOf(all);
+  };
+  if (!isAsync) return {UOp::make(Op::BARRIER, dtypes::void_, {copyAll(steps, {})})};
+  // The copy of a step began `ahead` steps before. All threads have read the stage that is copied to next when they
+  // meet here.
+  const int64_t ahead = stages - 1;
+  UOp begun;
+  for (int64_t step = 0; step < ahead; ++step) begun = closeCopies({copyAll(UOp::index(step), begun)});
+  UOp meet = barrierForCopies({begun, steps}, ahead - 1);
+  return {meet, closeCopies({copyAll(steps + ahead, meet)})};
+}
+
+/// Why so many stages take turns.
+Decision reasonForStages(const Stages& stages, int64_t bytes) {
+  return {.reason = fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
+                                "{} bytes take turns",
+                                stages.count - 1, stages.count == 2 ? "" : "s", stages.count, bytes),
+          .price = stages.cycles,
+          .unit = "cycles a step",
+          .others = stages.others};
+}
+
 } // namespace
 
 UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
@@ -183,37 +242,27 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   const Sum sum = sumOf(nodes);
   if (!sum.steps || threads.empty()) return ast;
   const std::vector<Tile> tiles = tilesOf(nodes, sum, threads);
+  if (tiles.empty() || !isReused(tiles)) return ast;
+  const Stages stages = chooseStages(tiles, sum, nodes, threads, target);
+  if (!stages.count) return ast;
   int64_t bytes = 0;
-  for (const Tile& t : tiles) bytes += 2 * t.bytes();
-  if (tiles.empty() || !isReused(tiles) || bytes > target.sharedMax) return ast;
+  for (const Tile& t : tiles) bytes += t.bytes();
   const bool isAsync = target.copiesAsync && std::all_of(tiles.begin(), tiles.end(), [](const Tile& t) {
                          return t.byAddress && canCopyAsync(t.vector * t.read.dtype().itemsize());
                        });
 
-  Stage stage(threads, sum.steps, nextId);
   std::vector<UOp> memories;
   for (const Tile& tile : tiles)
-    memories.push_back(UOp::make(Op::DEFINE_LOCAL, tile.read.dtype().ptr(2 * tile.step, AddrSpace::Local), {},
+    memories.push_back(UOp::make(Op::DEFINE_LOCAL,
+                                 tile.read.dtype().ptr(stages.count * tile.step, AddrSpace::Local), {},
                                  Arg::of(static_cast<int64_t>(memories.size()))));
-  auto copyAll = [&](UOp step, UOp after) {
-    std::vector<UOp> copies;
-    for (size_t i = 0; i < tiles.size(); ++i)
-      copies.push_back(stage.copy(
-          tiles[i], after ? memories[i].after(std::span<const UOp>(&after, 1)) : memories[i], step, isAsync));
-    return copies.size() == 1 ? copies[0] : UOp::groupOf(copies);
-  };
-  std::vector<UOp> before; // what happens in a step before its operands are read
-  if (isAsync) {
-    // The copy of a step began in the step before. All threads have read the other half when they meet here.
-    before.push_back(barrierForCopies({copyAll(UOp::index(0), {}), sum.steps}));
-    before.push_back(copyAll(sum.steps + int64_t{1}, before[0]));
-  } else {
-    before.push_back(UOp::make(Op::BARRIER, dtypes::void_, {copyAll(sum.steps, {})}));
-  }
+  Copies copies(threads, sum.steps, stages.count, nextId);
+  const std::vector<UOp> before = copiesOfSteps(tiles, memories, sum.steps, stages.count, isAsync, copies);
   UOpMap<UOp> staged;
   for (size_t i = 0; i < tiles.size(); ++i)
-    staged[tiles[i].read] = stage.readBack(tiles[i], memories[i].after(before));
-  because([&] { return reasonFor(tiles, sum, bytes, isAsync); });
+    staged[tiles[i].read] = copies.readBack(tiles[i], memories[i].after(before));
+  if (isAsync) because([&] { return reasonForStages(stages, bytes); });
+  because([&] { return reasonToStage(tiles, sum, stages.count * bytes); });
   static const PatternMatcher useShared({kStaged});
   ast = replaceNodes(ast, staged, useShared, "shared operands");
   // Fragments of several tiles of a tensor core lie side by side and are read at once: they need no loop.

@@ -20,6 +20,7 @@ struct TensorCore {
     const char *row, *column;
   } a, b, c; ///< a is rows by terms, b terms by columns, c rows by columns
   int64_t threads = 32;
+  int64_t rate = 0; ///< products and sums a cycle of a processor; 0: unknown
 };
 
 struct Target {

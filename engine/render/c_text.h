@@ -46,6 +46,9 @@ class CText {
 public:
   virtual ~CText() = default;
 
+  /// Called before a kernel is written.
+  virtual void begin(const LoweredKernel& /*kernel*/) {}
+
   // --- types and values ---
   /// The name of a type: "float", "unsigned int", "float4" (declared above the kernel), "bf16".
   virtual std::string name(DType type);
@@ -66,6 +69,7 @@ public:
 
   // --- statements ---
   virtual std::string declare(DType type, const std::string& name, const std::string& value);
+  /// The definition of memory of a group or a thread; called in the order of the program.
   virtual std::string array(DType element, const std::string& name, int64_t size, AddrSpace space);
   virtual std::string loop(DType type, const std::string& name, const std::string& extent);
   virtual std::string when(const std::string& condition, const std::string& statement);
@@ -73,7 +77,10 @@ public:
   /// Whether a load and an asynchronous store (async_copy.h) are written as one statement.
   virtual bool hasAsyncCopies() { return false; }
   virtual std::string copyAsync(const CPlace& /*to*/, const CPlace& /*from*/) { return {}; }
-  virtual std::string barrierForCopies() { return barrier(); } ///< each thread waits for its copies first
+  /// Ends a group of a thread's copies (async_copy.h).
+  virtual std::string closeCopies() { return {}; }
+  /// Each thread first waits until at most `left` groups of its copies are under way.
+  virtual std::string barrierForCopies(int64_t /*left*/) { return barrier(); }
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
   /// The expression for the SPECIAL `u`.

@@ -38,6 +38,7 @@ public:
 
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
+    types_.begin(kernel_);
     countUses();
     findAsyncCopies();
     std::optional<LineMap> map;
@@ -102,7 +103,7 @@ private:
   /// both have one gate.
   void findAsyncCopies() {
     for (UOp store : kernel_.uops) {
-      if (!store.is(Op::STORE) || !isAsync(store)) continue;
+      if (!isAsyncCopy(store)) continue;
       UOp load = throughAfter(store.src(1));
       if (!load.is(Op::LOAD) || of(load).uses != 1) continue;
       const Access to = accessOf(store), from = accessOf(load);
@@ -286,9 +287,14 @@ private:
       return;
     case Op::END: close(u.srcCount() - 1); return;
     default:
-      if (std::string text = isAsync(u) ? types_.barrierForCopies() : types_.barrier(); !text.empty())
-        line(text);
+      if (std::string text = barrier(u); !text.empty()) line(text);
     }
+  }
+
+  std::string barrier(UOp u) {
+    if (closesCopies(u)) return types_.closeCopies();
+    const std::optional<int64_t> left = copiesLeft(u);
+    return left ? types_.barrierForCopies(*left) : types_.barrier();
   }
 
   void lanes(UOp u) {
@@ -330,7 +336,7 @@ private:
     };
     auto write = [&](const CPlace& to, const std::string& value) { put(types_.store(to, bare(value))); };
     CPlace to = place(a);
-    if (UOp load = throughAfter(u.src(1)); isAsync(u) && of(load).isCopied)
+    if (UOp load = throughAfter(u.src(1)); isAsyncCopy(u) && of(load).isCopied)
       return put(types_.copyAsync(to, place(accessOf(load))));
     if (!byLane(to)) return write(to, text(u.src(1)));
     for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));

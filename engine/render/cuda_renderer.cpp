@@ -2,11 +2,13 @@
 //
 //   extern "C" __global__ void __launch_bounds__(32) E_32(float* __restrict__ data0_32, ...) { ... }
 #include "engine/base/error.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/render/gpu_text.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 namespace uopscope {
 
@@ -85,7 +87,16 @@ public:
     if (type.count() > 1 && name(type)[0] == 'v') arrays_.insert(variable);
     return CText::declare(type, variable, value);
   }
+  void begin(const LoweredKernel& kernel) override {
+    shared_.emplace(kernel);
+    sharedSoFar_ = 0;
+  }
   std::string array(DType element, const std::string& variable, int64_t size, AddrSpace space) override {
+    if (space == AddrSpace::Local && shared_->dynamic()) {
+      typedefs_["4shared"] = "extern __shared__ __align__(1024) unsigned char shared_memory[];\n";
+      return fmt::format("{0}* {1} = ({0}*)(shared_memory + {2}); // {3} elements", name(element), variable,
+                         shared_->places().at(sharedSoFar_++), size);
+    }
     const char* local = space == AddrSpace::Local ? "__shared__ __align__(16) " : "";
     return fmt::format("{}{} {}[{}];", local, name(element), variable, size);
   }
@@ -106,8 +117,9 @@ public:
     return fmt::format("copy_async<{}>({}, {});", to.type.itemsize(), bare(to.address()),
                        bare(from.address()));
   }
-  std::string barrierForCopies() override {
-    return "asm volatile(\"cp.async.wait_all;\" ::: \"memory\"); __syncthreads();";
+  std::string closeCopies() override { return "asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"; }
+  std::string barrierForCopies(int64_t left) override {
+    return fmt::format("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\"); __syncthreads();", left);
   }
   std::string load(const CPlace& p) override {
     if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
@@ -181,31 +193,37 @@ protected:
 
 private:
   std::set<std::string> arrays_;
+  std::optional<cuda::SharedMemory> shared_;
+  size_t sharedSoFar_ = 0; ///< memories of the group that are defined
 };
 
 } // namespace
 
-GpuLanguage cudaLanguage() {
+GpuLanguage cudaLanguage(const std::string& wanted) {
   return {"CUDA",
-          [] {
+          [wanted] {
             Target t = gpuTarget("CUDA");
             t.vectorLimit = 8;
             t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
             t.globalMax = {2147483647, 65535, 65535};
-            t.sharedMax = 49152;
+            const std::string architecture = wanted.empty() ? cuda::wantedArchitecture() : wanted;
+            t.suffix = architecture;
+            t.sharedMax = cuda::sharedMaxOf(architecture);
             // Of an H100; the driver says them for the GPU that is there (cuda_device.cpp).
             t.processors = 132;
-            t.cacheBytes = int64_t{50} << 20;
-            t.copiesAsync = true; // from sm_80 on
-            // mma.m16n8k16, from sm_80 on
-            const TensorCore::Layout a{"l2l3l4e1", "e0l0l1e2"}, b{"e0l0l1e1", "l2l3l4"},
-                c{"l2l3l4e1", "e0l0l1"};
-            t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c},
-                             {"mma_16_8_16_bfloat", dtypes::bfloat16, dtypes::float32, a, b, c}};
             t.supportsDtype = [](DType d) {
               Scalar k = d.kind();
               return !d.isVoid() && k != Scalar::Index && k != Scalar::Fp8E4M3 && k != Scalar::Fp8E5M2;
             };
+            t.cacheBytes = int64_t{50} << 20;
+            // From sm_80 on: asynchronous copies, and mma.m16n8k16.
+            if (const int number = cuda::numberOf(architecture); number && number < 80) return t;
+            t.copiesAsync = true;
+            const TensorCore::Layout a{"l2l3l4e1", "e0l0l1e2"}, b{"e0l0l1e1", "l2l3l4"},
+                c{"l2l3l4e1", "e0l0l1"};
+            const int64_t rate = cuda::productsOf(architecture);
+            t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c, 32, rate},
+                             {"mma_16_8_16_bfloat", dtypes::bfloat16, dtypes::float32, a, b, c, 32, rate}};
             return t;
           },
           []() -> std::unique_ptr<CText> { return std::make_unique<CudaText>(); }};

@@ -70,6 +70,7 @@ Api functionsOf(void* library) {
   need(library, a.moduleUnload, "cuModuleUnload");
   need(library, a.moduleGetFunction, "cuModuleGetFunction");
   need(library, a.functionGetAttribute, "cuFuncGetAttribute");
+  need(library, a.functionSetAttribute, "cuFuncSetAttribute");
   need(library, a.launchKernel, "cuLaunchKernel");
   need(library, a.graphCreate, "cuGraphCreate");
   need(library, a.graphDestroy, "cuGraphDestroy");

@@ -6,7 +6,7 @@
 
 namespace uopscope::cuda {
 
-constexpr int kMaxThreadsPerBlock = 1, kMaxBlockDimX = 2, kMaxGridDimX = 5, kMaxSharedPerBlock = 8,
+constexpr int kMaxThreadsPerBlock = 1, kMaxBlockDimX = 2, kMaxGridDimX = 5, kMaxSharedOnRequest = 97,
               kProcessors = 16, kCacheBytes = 38, kCapabilityMajor = 75, kCapabilityMinor = 76;
 
 /// The driver, opened and initialised at first use. Throws Error(Device) if there is no driver or no GPU.

@@ -321,17 +321,6 @@ std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   return head + text;
 }
 
-std::string wantedArchitecture() {
-  const char* value = std::getenv("CUDA_ARCH");
-  if (!value || !*value) return {};
-  std::string text = value;
-  if (!std::regex_match(text, std::regex("sm_[0-9]+[a-f]?")))
-    throw Error(
-        ErrorKind::Value,
-        fmt::format("CUDA_ARCH is \"{}\": it names an architecture such as sm_80, sm_90 or sm_100", text));
-  return text;
-}
-
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
   Binary binary =

@@ -22,6 +22,8 @@ public:
   /// The machine code as text. `lines` receives the source line of each line.
   virtual std::string listing(std::vector<AssemblyLine>* lines) const = 0;
   virtual std::optional<RegisterUse> registerUse() const { return {}; }
+  /// Bytes of shared memory that a launch must ask for, beside what the image declares.
+  virtual int64_t sharedBytes() const { return 0; }
 };
 
 /// Throws Error(Compile) if the device cannot run groups of the kernel's size, Error(Runtime) if the driver does not load

@@ -48,6 +48,7 @@ void GpuWatch::groupBegins(int64_t group) {
   group_ = group;
   phase_ = 0;
   underWay_.clear();
+  closed_.assign(static_cast<size_t>(threadsPerGroup_), 0);
   for (size_t m = 0; m < memories_.size(); ++m)
     if (memories_[m].space == WatchedSpace::Shared) std::fill(cells_[m].begin(), cells_[m].end(), Cell{});
 }
@@ -90,11 +91,14 @@ void GpuWatch::raced(const WatchedAccess& a, int64_t element, const Mark& m, boo
                     instructions_[a.instruction], instructions_[m.instruction]));
 }
 
-void GpuWatch::phaseEnds(bool waitedForCopies) {
+void GpuWatch::phaseEnds(std::optional<int64_t> copiesLeft) {
   ++phase_;
-  if (!waitedForCopies) return;
-  for (auto [memory, element] : underWay_) cells_[memory][static_cast<size_t>(element)].isUnderWay = false;
-  underWay_.clear();
+  if (!copiesLeft) return;
+  std::erase_if(underWay_, [&](const Copy& c) {
+    const bool arrived = c.group < closed_[c.thread] - *copiesLeft;
+    if (arrived) cells_[c.memory][static_cast<size_t>(c.element)].isUnderWay = false;
+    return arrived;
+  });
 }
 
 void GpuWatch::underWay(const WatchedAccess& a, int64_t element, const Mark& m) {
@@ -147,7 +151,8 @@ void GpuWatch::touched(const WatchedAccess& a) {
       if (races(c.reader)) raced(a, e, c.reader, false);
       if (races(c.otherReader)) raced(a, e, c.otherReader, false);
       c.writer = me;
-      if (a.isAsync && !c.isUnderWay) underWay_.emplace_back(a.memory, e);
+      const auto thread = static_cast<size_t>(thread_);
+      if (a.isAsync && !c.isUnderWay) underWay_.push_back({a.memory, e, thread, closed_[thread]});
       c.isUnderWay = c.isUnderWay || a.isAsync;
       if (shadow)
         std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset) + e * m.elementBytes,

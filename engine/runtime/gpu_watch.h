@@ -5,17 +5,19 @@
 //   GpuWatch watch(memories, instructions);
 //   watch.launchBegins(groups, threads, shadows);  watch.groupBegins(0);  watch.threadRuns(3);
 //   watch.touched({.instruction = 14, .memory = 2, .first = 5, .count = 1, .isWrite = true});
-//   watch.phaseEnds(false);       // all threads have reached a barrier
+//   watch.phaseEnds({});          // all threads have reached a barrier
 //   watch.findings()              // {"race: thread (3,0,0) writes ...", ...}, each pair of instructions once
 //
 // Two accesses race if one of them writes, they come from different threads, and no barrier of their group is
 // between them. Threads of different groups have no common barrier. A write that does not change the value
 // does not race with other writes. What an asynchronous copy wrote may be accessed behind a barrier that waits for
-// copies, and not before. The same launch gives the same findings in the same order.
+// its group of copies, and not before: a thread ends a group by closesCopies(), and a barrier may leave the last groups
+// of each thread under way. The same launch gives the same findings in the same order.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -63,8 +65,10 @@ public:
   void threadRuns(int64_t thread) { thread_ = thread; }
   /// Called when all threads of a warp have reached a barrier or their end.
   void warpEnds();
-  /// Threads of the group that have asynchronous copies under way waited for them, or did not.
-  void phaseEnds(bool waitedForCopies);
+  /// The thread that runs ends a group of its asynchronous copies.
+  void closesCopies() { ++closed_[static_cast<size_t>(thread_)]; }
+  /// Each thread waited until at most so many groups of its asynchronous copies were under way; no value: for none.
+  void phaseEnds(std::optional<int64_t> copiesLeft);
   void touched(const WatchedAccess& a);
   /// Called when two threads of a group wait at different instructions.
   void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
@@ -88,7 +92,7 @@ private:
   };
   struct Cell {
     Mark writer, reader, otherReader;
-    bool isUnderWay = false; ///< its writer is an asynchronous copy that nobody waited for
+    bool isUnderWay = false; ///< its writer is an asynchronous copy that no barrier waited for
   };
   bool races(const Mark& m) const;
   void raced(const WatchedAccess& a, int64_t element, const Mark& m, bool otherWrote);
@@ -107,7 +111,14 @@ private:
   std::vector<std::vector<Cell>> cells_; ///< by memory, made at first access
   std::vector<std::vector<uint32_t>>
       ownWritten_; ///< by memory, thread and element: the group that wrote it, from 1
-  std::vector<std::pair<uint32_t, int64_t>> underWay_; ///< memory and element
+  struct Copy {
+    uint32_t memory = 0;
+    int64_t element = 0;
+    size_t thread = 0;
+    int64_t group = 0; ///< groups that its thread had ended before
+  };
+  std::vector<Copy> underWay_;
+  std::vector<int64_t> closed_; ///< groups of copies that each thread ended
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
   std::map<uint32_t, AccessCost> costs_;

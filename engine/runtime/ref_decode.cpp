@@ -131,7 +131,7 @@ private:
     in.b = gate;
     in.c = third;
     in.to = to;
-    in.isAsync = isAsync(u);
+    in.isAsync = isAsyncCopy(u);
   }
 
   void alu(UOp u) {
@@ -227,7 +227,9 @@ private:
       return;
     }
     case Op::ENDIF: close(u); return;
-    case Op::BARRIER: emit(Do::Barrier, u).isAsync = isAsync(u); return;
+    case Op::BARRIER:
+      emit(closesCopies(u) ? Do::CloseCopies : Do::Barrier, u).copiesLeft = copiesLeft(u);
+      return;
     case Op::GEP: {
       Operand from = operand(u.src(0));
       std::vector<int32_t> slots;
@@ -316,7 +318,11 @@ std::string RefProgram::assembly() const {
       break;
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
-    case Do::Barrier: out += fmt::format("{:4} BARRIER{}\n", i, in.isAsync ? " after copies" : ""); break;
+    case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
+    case Do::Barrier:
+      out += fmt::format("{:4} BARRIER{}\n", i,
+                         in.copiesLeft ? fmt::format(" after copies but {}", *in.copiesLeft) : "");
+      break;
     case Do::Wmma:
       out += fmt::format("{:4} WMMA {} {} <- {} {} {}\n", i, gpu_->cores[static_cast<size_t>(in.memory)].name,
                          place(in.to), place(in.a), place(in.b), place(in.c));

@@ -48,7 +48,7 @@ void RefProgram::watchBarrier(std::span<const WorkItem> items) {
     if (waitsAt(items[i]) != waitsAt(items[0]))
       return watch_->parted(0, waitsAt(items[0]), static_cast<int64_t>(i), waitsAt(items[i]));
   const size_t at = items.empty() ? code_.size() : waitsAt(items[0]);
-  watch_->phaseEnds(at < code_.size() && code_[at].isAsync);
+  watch_->phaseEnds(at < code_.size() ? code_[at].copiesLeft : std::nullopt);
 }
 
 bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first) {

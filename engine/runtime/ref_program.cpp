@@ -172,6 +172,9 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::If:
       if (v[in.a.slot].i == 0) at = static_cast<size_t>(in.jump);
       break;
+    case Do::CloseCopies:
+      if (watch_) watch_->closesCopies();
+      break;
     case Do::Barrier: item.at = at; return in.what;
     case Do::Wmma:
     case Do::Done: item.at = at - 1; return in.what;

@@ -64,7 +64,21 @@ public:
   std::string report() const;
 
 private:
-  enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Wmma, Done };
+  enum class Do : uint8_t {
+    Alu,
+    FastFloat,
+    FastInt,
+    Copy,
+    Load,
+    Store,
+    Range,
+    End,
+    If,
+    CloseCopies,
+    Barrier,
+    Wmma,
+    Done
+  };
   /// The place of a value: `slot` is its first lane; with `step` 0 the same lane is read for every lane.
   struct Operand {
     int32_t slot = -1;
@@ -82,7 +96,8 @@ private:
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
-    bool isAsync = false;      ///< a Store that a Barrier must wait for, or such a Barrier (async_copy.h)
+    bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
+    std::optional<int64_t> copiesLeft = {}; ///< for a Barrier that waits for copies: the groups that it leaves
   };
   struct Memory {
     std::string name;
