@@ -7,7 +7,9 @@
 //
 // Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
+#include "engine/codegen/block_order.h"
 #include "engine/codegen/heuristic.h"
+#include "engine/codegen/staging_stages.h"
 #include "engine/codegen/tensor_core_layout.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,8 @@ constexpr int64_t kThreads = 256;         ///< in a group
 constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
 constexpr int64_t kProcessors =
     132; ///< of a GPU that does not say how many it has: that one's; tiles may grow while all have work
-constexpr int64_t kShortestShared = 128; ///< fewest terms of a sum that threads share
+constexpr int64_t kMostForTwoGroups = 64; ///< results of a thread
+constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
 int64_t product(const std::vector<UOp>& ranges) {
   int64_t n = 1;
@@ -158,7 +161,42 @@ struct CoreTiles {
   int64_t columnsAtOnce = 1, rowsAtOnce = 1, termsAtOnce = 1; ///< tiles side by side in memory
   int64_t rowTiles = 1, columnTiles = 1;                      ///< further tiles of a warp
   int64_t rowWarps = 1, columnWarps = 1;                      ///< of a group
+  Decision terms = inWords("terms of several tiles are loaded at once");
 };
+
+/// The tiles of terms that warps which share operands take a step: the cheapest of those whose fragments a thread has
+/// registers for.
+void chooseTerms(CoreTiles& t, int64_t rows, int64_t columns, int64_t terms, int64_t held,
+                 const TensorCore& core, const Target& target) {
+  // Registers of results and operands; the others are addresses and loops. Threads of which a processor holds 512 have
+  // 128, others 255.
+  const int64_t registers = held <= kMostForTwoGroups ? 112 : 208;
+  const int64_t threads = core.threads * t.rowWarps * t.columnWarps, perTerm = rows + columns,
+                perThread = (rows / t.rowWarps + columns / t.columnWarps) * core.in.itemsize() / core.threads;
+  std::vector<Decision::Alternative> all;
+  for (int64_t amount : {4, 2}) {
+    const int64_t inStep = amount * termsOf(core);
+    if (terms % amount || terms / amount < 2 || held + inStep * perThread / 4 > registers) continue;
+    const StagedStep step{.products = rows * columns * inStep,
+                          .bytes = perTerm * inStep * core.in.itemsize(),
+                          .groups = groupsAtOnce(threads, held)};
+    if (2 * step.bytes > target.sharedMax) continue;
+    double cycles = 0;
+    if (core.rate) {
+      const Stages stages = stagesOf(step, core.rate, target.sharedMax, terms / amount);
+      if (!stages.count) continue;
+      cycles = stages.cycles / static_cast<double>(inStep);
+    }
+    all.push_back({fmt::format("{} terms a step", inStep), cycles});
+    if (t.termsAtOnce > 1 && cycles >= t.terms.price.value_or(0)) continue;
+    t.termsAtOnce = amount;
+    t.terms = {.reason = fmt::format("warps share {} terms a step in shared memory", inStep)};
+    if (core.rate) t.terms.price = cycles, t.terms.unit = "cycles a term";
+  }
+  for (const auto& other : all)
+    if (t.terms.price && other.what != fmt::format("{} terms a step", t.termsAtOnce * termsOf(core)))
+      t.terms.others.push_back(other);
+}
 
 /// Chooses how many tiles a warp and a group compute. The warps together keep all processors busy, and a
 /// thread's registers hold 128 results.
@@ -193,17 +231,13 @@ CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& targe
   t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * processors);
   t.rowWarps = more(rows, {2}, always, 2 * processors);
   t.columnWarps = more(columns, {4, 2}, always, 2 * processors);
-  // Warps that share operands in shared memory take as many terms a step as it has room for, twice.
-  const int64_t lines = rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps +
-                        columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps;
-  const bool areShared = t.rowWarps * t.columnWarps > 1;
-  for (int64_t amount : {4, 2}) {
-    const int64_t bytes = 2 * lines * amount * termsOf(core) * core.in.itemsize();
-    if (terms % amount || extentOf(p.term) % termsOf(core)) continue;
-    if (areShared ? terms / amount < 2 || bytes > target.sharedMax : !p.termsInMemory) continue;
-    t.termsAtOnce = amount;
-    break;
-  }
+  held *= t.columnTiles;
+  if (extentOf(p.term) % termsOf(core)) return t;
+  if (t.rowWarps * t.columnWarps > 1)
+    chooseTerms(t, rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps,
+                columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps, terms, held, core, target);
+  else if (p.termsInMemory)
+    t.termsAtOnce = std::max<int64_t>(1, largestDivisor(terms, {4, 2}));
   return t;
 }
 
@@ -223,9 +257,7 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (t.rowsAtOnce > 1)
     tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowsAtOnce,
              inWords("rows of several tiles are loaded at once"));
-  if (t.termsAtOnce > 1)
-    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), t.termsAtOnce,
-             inWords("terms of several tiles are loaded at once"));
+  if (t.termsAtOnce > 1) tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), t.termsAtOnce, t.terms);
   if (!tryApply(s, tc, fits)) {
     s = std::move(before);
     return tryApply(s, tc, fits);

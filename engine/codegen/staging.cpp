@@ -209,9 +209,8 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
   auto copyAll = [&](UOp step, UOp after) {
     std::vector<UOp> all;
     for (size_t i = 0; i < tiles.size(); ++i)
-      all.push_back(copies.copy(tiles[i],
-                                after ? memories[i].after(std::span<const UOp>(&after, 1)) : memories[i], step,
-                                isAsync));
+      all.push_back(copies.copy(
+          tiles[i], after ? memories[i].after(std::span<const UOp>(&after, 1)) : memories[i], step, isAsync));
     return all.size() == 1 ? all[0] : UOp::groupOf(all);
   };
   if (!isAsync) return {UOp::make(Op::BARRIER, dtypes::void_, {copyAll(steps, {})})};
@@ -226,9 +225,10 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
 
 /// Why so many stages take turns.
 Decision reasonForStages(const Stages& stages, int64_t bytes) {
-  return {.reason = fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
-                                "{} bytes take turns",
-                                stages.count - 1, stages.count == 2 ? "" : "s", stages.count, bytes),
+  return {.reason =
+              fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
+                          "{} bytes take turns",
+                          stages.count - 1, stages.count == 2 ? "" : "s", stages.count, bytes),
           .price = stages.cycles,
           .unit = "cycles a step",
           .others = stages.others};

@@ -12,9 +12,10 @@ namespace uopscope {
 namespace {
 
 // Published for A100 and H100, and measured by nobody here (docs/design/costs.md).
-constexpr double kCopyLatency = 480; ///< cycles until a copy from global memory that waits for nothing has arrived
-constexpr double kCopyRate = 32;     ///< bytes a cycle that a processor gets from the cache that all share
-constexpr double kBarrier = 40;      ///< cycles of a step that no product is begun in
+constexpr double kCopyLatency =
+    480; ///< cycles until a copy from global memory that waits for nothing has arrived
+constexpr double kCopyRate = 32; ///< bytes a cycle that a processor gets from the cache that all share
+constexpr double kBarrier = 40;  ///< cycles of a step that no product is begun in
 constexpr int64_t kMostStages = 8;
 
 } // namespace

@@ -15,7 +15,8 @@
 
 namespace uopscope::cuda {
 
-constexpr int64_t kStaticShared = 49152; ///< bytes of shared memory that a program may declare; a launch asks for more
+constexpr int64_t kStaticShared =
+    49152; ///< bytes of shared memory that a program may declare; a launch asks for more
 
 /// The architecture in CUDA_ARCH, without a GPU; empty if it names none. Throws Error(Value) for text that is no
 /// architecture's name.

@@ -4,6 +4,7 @@
 #include "engine/base/child_process.h"
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/listing_program.h"
@@ -325,6 +326,8 @@ std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::str
                                      const std::string& architecture) {
   Binary binary =
       usesLlvm() ? compileIr(kernel.name, source, architecture) : compile(kernel.name, source, architecture);
+  if (const int64_t bytes = SharedMemory(kernel).dynamic(); bytes && !binary.resources.empty())
+    binary.resources += fmt::format(", {} bytes shared that its launch asks for", bytes);
   const auto registers = registerUseOf(binary);
   return std::make_shared<ListingProgram>(
       [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, registers);

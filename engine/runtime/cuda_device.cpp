@@ -37,8 +37,7 @@ public:
 
 protected:
   std::unique_ptr<driver::Code> codeOf(const LoweredKernel& kernel, const std::string& source) override {
-    if (llvm_)
-      return std::make_unique<CudaCode>(cuda::compileIr(kernel.name, source, gpu().architecture), 0);
+    if (llvm_) return std::make_unique<CudaCode>(cuda::compileIr(kernel.name, source, gpu().architecture), 0);
     return std::make_unique<CudaCode>(cuda::compile(kernel.name, source, gpu().architecture),
                                       SharedMemory(kernel).dynamic());
   }

@@ -59,8 +59,9 @@ public:
     for (unsigned n : s.grid)
       if (n == 0) return 0; // drivers refuse an empty launch
     auto start = [&] {
-      Status status = gpu.api.launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
-                                           s.block[2], sharedBytes(), gpu.stream, arguments.pointers.data(), nullptr);
+      Status status =
+          gpu.api.launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
+                               sharedBytes(), gpu.stream, arguments.pointers.data(), nullptr);
       if (status != 0) fail(gpu, status, gpu.api.launchKernel.name);
     };
     if (!wait) {

@@ -97,7 +97,8 @@ private:
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
     bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
-    std::optional<int64_t> copiesLeft = {}; ///< for a Barrier that waits for copies: the groups that it leaves
+    std::optional<int64_t> copiesLeft =
+        {}; ///< for a Barrier that waits for copies: the groups that it leaves
   };
   struct Memory {
     std::string name;

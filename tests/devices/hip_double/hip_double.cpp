@@ -289,9 +289,8 @@ int hipFuncSetAttribute(Function* function, int attribute, int value) {
 int hipModuleLaunchKernel(Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, Stream* stream, void** parameters, void**) {
   Work w{&f->kernel, {gx, gy, gz}, {bx, by, bz}, shared, packed(f->kernel, parameters)};
-  int status =
-      noted("hipModuleLaunchKernel", " " + f->kernel.name + " " + sizes(w.grid) + " of " + sizes(w.block) +
-                                         withShared(shared));
+  int status = noted("hipModuleLaunchKernel", " " + f->kernel.name + " " + sizes(w.grid) + " of " +
+                                                  sizes(w.block) + withShared(shared));
   if (status == kLaunchFailure) { // found when the kernel runs, not when it is launched
     stream->waiting.emplace_back([] { state().failed = kLaunchFailure; });
     return kSuccess;
