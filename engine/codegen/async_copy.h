@@ -8,6 +8,9 @@
 // What an asynchronous STORE wrote may be read after a BARRIER that waited for its group, and not before. The value may
 // be there earlier: a target without such copies stores as always, and its BARRIER waits for nothing more. The
 // interpreter takes any earlier read for a fault (gpu_watch.h). "close copies" concerns its own thread alone.
+//
+// A tensor core that reads shared memory itself sees what threads wrote behind a barrier that shows it: barrierForCopies
+// with `forUnits`, whose argument is the list (2, 1).
 #pragma once
 #include "engine/uop/uop.h"
 
@@ -28,7 +31,13 @@ inline bool closesCopies(UOp u) {
 }
 /// The groups of copies that may still be under way behind a BARRIER; no value for one that waits for no copy.
 inline std::optional<int64_t> copiesLeft(UOp u) {
-  return u.is(Op::BARRIER) && u.arg().kind() == ArgKind::Int ? std::optional(u.arg().i()) : std::nullopt;
+  if (!u.is(Op::BARRIER)) return {};
+  if (u.arg().kind() == ArgKind::Ints) return u.arg().ints()[0];
+  return u.arg().kind() == ArgKind::Int ? std::optional(u.arg().i()) : std::nullopt;
+}
+/// Whether a BARRIER shows what was written to units that read shared memory themselves.
+inline bool showsToUnits(UOp u) {
+  return u.is(Op::BARRIER) && u.arg().kind() == ArgKind::Ints;
 }
 
 inline UOp asyncCopy(UOp store) {
@@ -37,8 +46,9 @@ inline UOp asyncCopy(UOp store) {
 inline UOp closeCopies(const std::vector<UOp>& after) {
   return UOp::make(Op::BARRIER, dtypes::void_, after, Arg::of("close copies"));
 }
-inline UOp barrierForCopies(const std::vector<UOp>& after, int64_t left) {
-  return UOp::make(Op::BARRIER, dtypes::void_, after, Arg::of(left));
+inline UOp barrierForCopies(const std::vector<UOp>& after, int64_t left, bool forUnits = false) {
+  return UOp::make(Op::BARRIER, dtypes::void_, after,
+                   forUnits ? Arg::of(std::vector<int64_t>{left, 1}) : Arg::of(left));
 }
 
 } // namespace uopscope

@@ -7,10 +7,11 @@
 //
 // Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/block_order.h"
 #include "engine/codegen/heuristic.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/codegen/staging_stages.h"
-#include "engine/codegen/tensor_core_layout.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,7 @@ constexpr int64_t kThreads = 256;         ///< in a group
 constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
 constexpr int64_t kProcessors =
     132; ///< of a GPU that does not say how many it has: that one's; tiles may grow while all have work
+constexpr int64_t kTilesOfTerms = 4; ///< a step of a core that reads shared memory itself
 constexpr int64_t kMostForTwoGroups = 64; ///< results of a thread
 constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
@@ -241,12 +243,88 @@ CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& targe
   return t;
 }
 
+/// A core that reads shared memory itself, and the warps' rows of a group.
+struct SharedChoice {
+  int64_t core = -1, warpRows = 1;
+  Decision why;
+};
+
+/// The cheapest core that reads shared memory itself, by the cycles of the whole launch; none if others are cheaper.
+SharedChoice chooseSharedCore(const Product& p, const KernelShape& k, const Target& target) {
+  const int64_t processors = target.processors > 0 ? target.processors : kProcessors;
+  const int64_t rows = extentOf(p.row), columns = extentOf(p.column), terms = extentOf(p.term);
+  const auto all = static_cast<double>(product(k.outputs)) * static_cast<double>(product(k.summed));
+  std::vector<std::pair<double, SharedChoice>> found;
+  std::vector<Decision::Alternative> prices;
+  for (size_t i = 0; i < target.tensorCores.size(); ++i) {
+    const TensorCore& core = target.tensorCores[i];
+    if (core.in != k.reads[0].dtype() || core.in != k.reads[1].dtype() || !core.rate) continue;
+    if (!readsShared(core)) {
+      const double least = all / static_cast<double>(processors * core.rate);
+      prices.push_back({fmt::format("{}, at least", core.name), least});
+      found.emplace_back(least, SharedChoice{});
+      continue;
+    }
+    const int64_t inStep = kTilesOfTerms * termsOf(core), steps = terms / inStep;
+    for (int64_t warpRows : {1, 2, 4}) {
+      const int64_t tileRows = warpRows * rowsOf(core), tileColumns = columnsOf(core),
+                    threads = warpRows * core.threads, held = rowsOf(core) * columnsOf(core) / core.threads;
+      if (rows % tileRows || columns % tileColumns || terms % inStep || steps < 2 + kProductsAhead) continue;
+      if (threads > kThreads && held > kMostForTwoGroups) continue; // a processor has no registers for them
+      const StagedStep step{.products = tileRows * tileColumns * inStep,
+                            .bytes = (tileRows + tileColumns) * inStep * core.in.itemsize(),
+                            .groups = groupsAtOnce(threads, held),
+                            .computing = kProductsAhead};
+      const Stages stages = stagesOf(step, core.rate, target.sharedMax, steps);
+      if (!stages.count) continue;
+      const int64_t groups = product(k.outputs) / (tileRows * tileColumns), atOnce = processors * stages.groups,
+                    runs = (groups + atOnce - 1) / atOnce;
+      const double cycles =
+          stages.cycles * static_cast<double>(runs * product(k.summed) / inStep);
+      std::string what = fmt::format("{} for {} rows", core.name, tileRows);
+      found.emplace_back(cycles,
+                         SharedChoice{static_cast<int64_t>(i),
+                                      warpRows,
+                                      {.reason = fmt::format("{}: {} groups of {} by {} results in {} runs", what,
+                                                             groups, tileRows, tileColumns, runs),
+                                       .price = cycles,
+                                       .unit = "cycles"}});
+      prices.push_back({std::move(what), cycles});
+    }
+  }
+  if (found.empty()) return {};
+  auto best = std::min_element(found.begin(), found.end(),
+                               [](const auto& a, const auto& b) { return a.first < b.first; });
+  SharedChoice choice = best->second;
+  prices.erase(prices.begin() + (best - found.begin()));
+  std::stable_sort(prices.begin(), prices.end(),
+                   [](const auto& a, const auto& b) { return a.price < b.price; });
+  choice.why.others = std::move(prices);
+  return choice;
+}
+
+/// Operands that a core reads from shared memory itself: four tiles of terms a step, a row of 128 bytes.
+bool useSharedCore(KernelOptimizer& s, const KernelShape& k, const Product& p) {
+  const SharedChoice choice = chooseSharedCore(p, k, s.target());
+  if (choice.core < 0) return false;
+  KernelOptimizer before = s;
+  const Opt tc{OptOp::TC, 0, {choice.core, 0, 1}};
+  if (tryApply(s, tc, choice.why) &&
+      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), kTilesOfTerms, inWords("64 terms are a row of 128 bytes")) &&
+      (choice.warpRows == 1 || tryApply(s, OptOp::LOCAL, axisOf(s, p.row), choice.warpRows,
+                                        inWords("warps of a group share columns of the right operand"))))
+    return true;
+  s = std::move(before);
+  return false;
+}
+
 bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
   Product p;
   const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
   Decision fits = inWords("the product's types fit a tensor core");
   if (!findProduct(k, p)) return tryApply(s, tc, fits);
+  if (useSharedCore(s, k, p)) return true;
   // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
   // memory.
   KernelOptimizer before = s;

@@ -1,9 +1,12 @@
 // Chooses the reads that are staged, and makes the copies of a step.
 #include "engine/codegen/staging.h"
 
+#include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/block_order.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/codegen/staging_stages.h"
 #include "engine/codegen/staging_tile.h"
 #include "engine/rewrite/replacement.h"
@@ -76,6 +79,15 @@ public:
     return memory.indexed({stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))}, tile.read.dtype());
   }
 
+  /// The descriptor of the operand that a core reads at the coordinates of the tile.
+  UOp descriptor(const Tile& tile, UOp memory, bool termsSideBySide) const {
+    const int64_t itemsize = tile.read.dtype().itemsize();
+    UOp place = (stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))) * itemsize;
+    UOp address = UOp::make(Op::CAST, dtypes::uint32, {memory}) + place.cast(dtypes::uint32);
+    const uint64_t fields = descriptorFields(termsSideBySide ? 0 : tile.lead, kSwizzledAtom);
+    return address.cast(dtypes::uint64) / kDescriptorUnit + static_cast<int64_t>(fields);
+  }
+
 private:
   UOp stage(const Tile& tile, UOp step) const { return step % stages_ * tile.step; }
 
@@ -85,6 +97,8 @@ private:
 };
 
 constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), pat::entry())};
+
+constexpr RuleDef kOfCore[] = {RULE("core-reads-shared", pat::any(Op::WMMA), pat::entry())};
 
 constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE), pat::entry())};
 
@@ -109,14 +123,25 @@ Sum sumOf(const std::vector<UOp>& nodes) {
   return sum;
 }
 
+/// The WMMA of a sum; null if it uses no tensor core.
+UOp productOf(const Sum& sum) {
+  for (UOp u : sum.reduction.toposort())
+    if (u.is(Op::WMMA)) return u;
+  return {};
+}
+
 /// The reads of the sum, as tiles; none if one of them cannot be staged, since an operand left in global memory
 /// would take as long as both.
 std::vector<Tile> tilesOf(const std::vector<UOp>& nodes, const Sum& sum, const std::vector<UOp>& threads) {
   std::vector<Tile> tiles;
+  std::vector<UOp> terms; // the ranges of a WMMA's operands: rows, terms, columns, terms
+  if (UOp product = productOf(sum); product && product.srcCount() > 4 && product.src(4).is(Op::RANGE) &&
+                                    product.src(4).axisType() == AxisType::Placeholder)
+    terms = {product.src(4), product.src(product.srcCount() - 1)};
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL) || !sum.reduction.src(0).dependsOn(read))
       continue;
-    auto tile = tileOf(read, sum.reduction, threads);
+    auto tile = tileOf(read, sum.reduction, threads, terms);
     if (!tile) return {};
     tiles.push_back(std::move(*tile));
   }
@@ -130,11 +155,8 @@ bool isReused(const std::vector<Tile>& tiles) {
                             : std::all_of(tiles.begin(), tiles.end(), reuses(kStagingReuse));
 }
 
-/// The argument of the tensor core that a sum uses; null if it uses none.
-const WmmaArg* coreOf(const Sum& sum) {
-  for (UOp u : sum.reduction.toposort())
-    if (u.is(Op::WMMA)) return &u.arg().as<WmmaArg>();
-  return nullptr;
+const TensorCore* coreOf(UOp product, const Target& target) {
+  return product ? coreNamed(target.tensorCores, product.arg().as<WmmaArg>().name) : nullptr;
 }
 
 /// The terms that a step of tensor cores sums.
@@ -142,8 +164,8 @@ int64_t termsOfStep(const Sum& sum) {
   int64_t terms = 1;
   for (UOp r : rangesIn(sum.reduction.src().subspan(1)))
     if (r.axisType() == AxisType::Unroll) terms *= extentOf(r);
-  const WmmaArg* core = coreOf(sum);
-  return core ? terms * core->dims[2] : terms;
+  const UOp product = productOf(sum);
+  return product ? terms * product.arg().as<WmmaArg>().dims[2] : terms;
 }
 
 /// The stages that take turns: two where threads wait for their copies themselves.
@@ -153,11 +175,9 @@ Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::v
   for (const Tile& t : tiles) step.bytes += t.bytes();
   Stages two;
   two.count = 2 * step.bytes <= target.sharedMax ? 2 : 0;
-  const WmmaArg* used = coreOf(sum);
-  if (!used || !target.copiesAsync || tiles.size() != 2) return two;
-  const auto core = std::find_if(target.tensorCores.begin(), target.tensorCores.end(),
-                                 [&](const TensorCore& c) { return c.name == used->name; });
-  if (core == target.tensorCores.end() || core->rate == 0) return two;
+  const TensorCore* core = coreOf(productOf(sum), target);
+  if (!core || !target.copiesAsync || tiles.size() != 2 || core->rate == 0) return two;
+  step.computing = readsShared(*core) ? kProductsAhead : 0;
   step.products = tiles[0].size * tiles[1].size / termsOfStep(sum);
   int64_t inGroup = 1, results = 1;
   for (UOp t : threads) inGroup *= extentOf(t);
@@ -204,8 +224,9 @@ UOp loopOverTerms(UOp ast) {
 }
 
 /// What happens in a step before its operands are read, and before the first step.
+/// `computing`: steps whose products may still read their stages when the next step begins.
 std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector<UOp>& memories, UOp steps,
-                               int64_t stages, bool isAsync, Copies& copies) {
+                               int64_t stages, int64_t computing, bool isAsync, Copies& copies) {
   auto copyAll = [&](UOp step, UOp after) {
     std::vector<UOp> all;
     for (size_t i = 0; i < tiles.size(); ++i)
@@ -216,22 +237,42 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
   if (!isAsync) return {UOp::make(Op::BARRIER, dtypes::void_, {copyAll(steps, {})})};
   // The copy of a step began `ahead` steps before. All threads have read the stage that is copied to next when they
   // meet here.
-  const int64_t ahead = stages - 1;
+  const int64_t ahead = stages - 1 - computing;
   UOp begun;
   for (int64_t step = 0; step < ahead; ++step) begun = closeCopies({copyAll(UOp::index(step), begun)});
-  UOp meet = barrierForCopies({begun, steps}, ahead - 1);
+  UOp meet = barrierForCopies({begun, steps}, ahead - 1, tiles[0].isForCore);
   return {meet, closeCopies({copyAll(steps + ahead, meet)})};
 }
 
 /// Why so many stages take turns.
-Decision reasonForStages(const Stages& stages, int64_t bytes) {
-  return {.reason =
-              fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
-                          "{} bytes take turns",
-                          stages.count - 1, stages.count == 2 ? "" : "s", stages.count, bytes),
+Decision reasonForStages(const Stages& stages, int64_t computing, int64_t bytes) {
+  const int64_t ahead = stages.count - 1 - computing;
+  return {.reason = fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
+                                "{} bytes take turns",
+                                ahead, ahead == 1 ? "" : "s", stages.count, bytes),
           .price = stages.cycles,
           .unit = "cycles a step",
           .others = stages.others};
+}
+
+/// The product with descriptors in place of the elements that its core reads itself.
+UOp productFromShared(UOp product, const std::vector<Tile>& tiles, const std::vector<UOp>& memories,
+                      const Copies& copies) {
+  std::vector<UOp> sources;
+  for (size_t operand = 0; operand < 2; ++operand)
+    for (size_t i = 0; i < tiles.size() && sources.size() == operand; ++i)
+      if (tiles[i].read == product.src(operand))
+        sources.push_back(copies.descriptor(
+            tiles[i], memories[i], termsSideBySide(product.arg().as<WmmaArg>().name, operand)));
+  sources.push_back(product.src(2));
+  return product.withSrc(sources);
+}
+
+/// The kernel as it is; a core that reads shared memory itself has no operands then.
+UOp notStaged(UOp ast, const TensorCore* core, const char* why) {
+  if (core && readsShared(*core))
+    throw Error(ErrorKind::Compile, fmt::format("{} reads its operands from shared memory: {}", core->name, why));
+  return ast;
 }
 
 } // namespace
@@ -240,30 +281,39 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   if (!target.hasLocal || !target.hasShared) return ast;
   const std::vector<UOp> nodes = ast.toposort(), threads = threadsOf(ast);
   const Sum sum = sumOf(nodes);
-  if (!sum.steps || threads.empty()) return ast;
+  if (!sum.reduction || threads.empty()) return ast;
+  const UOp product = productOf(sum);
+  const TensorCore* core = coreOf(product, target);
+  if (!sum.steps) return notStaged(ast, core, "the sum is no loop over steps");
   const std::vector<Tile> tiles = tilesOf(nodes, sum, threads);
-  if (tiles.empty() || !isReused(tiles)) return ast;
+  if (tiles.empty()) return notStaged(ast, core, "a step has no tile of 64 elements side by side, as many for each thread");
+  if (!tiles[0].isForCore && !isReused(tiles)) return ast;
   const Stages stages = chooseStages(tiles, sum, nodes, threads, target);
-  if (!stages.count) return ast;
+  if (!stages.count) return notStaged(ast, core, "the stages of a step do not fit");
   int64_t bytes = 0;
   for (const Tile& t : tiles) bytes += t.bytes();
   const bool isAsync = target.copiesAsync && std::all_of(tiles.begin(), tiles.end(), [](const Tile& t) {
                          return t.byAddress && canCopyAsync(t.vector * t.read.dtype().itemsize());
                        });
 
-  std::vector<UOp> memories;
+  std::vector<UOp> memories, ready;
   for (const Tile& tile : tiles)
     memories.push_back(UOp::make(Op::DEFINE_LOCAL,
                                  tile.read.dtype().ptr(stages.count * tile.step, AddrSpace::Local), {},
                                  Arg::of(static_cast<int64_t>(memories.size()))));
   Copies copies(threads, sum.steps, stages.count, nextId);
-  const std::vector<UOp> before = copiesOfSteps(tiles, memories, sum.steps, stages.count, isAsync, copies);
-  UOpMap<UOp> staged;
-  for (size_t i = 0; i < tiles.size(); ++i)
-    staged[tiles[i].read] = copies.readBack(tiles[i], memories[i].after(before));
-  if (isAsync) because([&] { return reasonForStages(stages, bytes); });
+  const int64_t computing = tiles[0].isForCore ? kProductsAhead : 0;
+  const std::vector<UOp> before =
+      copiesOfSteps(tiles, memories, sum.steps, stages.count, computing, isAsync, copies);
+  for (UOp m : memories) ready.push_back(m.after(before));
+  if (isAsync) because([&] { return reasonForStages(stages, computing, bytes); });
   because([&] { return reasonToStage(tiles, sum, stages.count * bytes); });
-  static const PatternMatcher useShared({kStaged});
+  static const PatternMatcher useShared({kStaged}), ofCore({kOfCore});
+  if (tiles[0].isForCore)
+    return replaceNodes(ast, {{product, productFromShared(product, tiles, ready, copies)}}, ofCore,
+                        "shared operands");
+  UOpMap<UOp> staged;
+  for (size_t i = 0; i < tiles.size(); ++i) staged[tiles[i].read] = copies.readBack(tiles[i], ready[i]);
   ast = replaceNodes(ast, staged, useShared, "shared operands");
   // Fragments of several tiles of a tensor core lie side by side and are read at once: they need no loop.
   return tiles[0].byAddress ? ast : loopOverTerms(ast);

@@ -28,9 +28,10 @@ double cyclesOfStep(const StagedStep& step, int64_t rate, int64_t stages) {
   return std::max({products, arriving, (kCopyLatency + arriving) / ahead}) + groups * kBarrier;
 }
 
-Stages stagesOf(const StagedStep& step, int64_t rate, int64_t sharedBytes, int64_t steps) {
+Stages stagesOf(StagedStep step, int64_t rate, int64_t sharedBytes, int64_t steps) {
   std::vector<std::pair<double, int64_t>> prices;
   const int64_t fewest = 2 + step.computing;
+  while (step.groups > 1 && fewest * step.bytes * step.groups > sharedBytes) --step.groups;
   for (int64_t n = fewest; n <= std::max(fewest, std::min(kMostStages, steps)); ++n)
     if (n * step.bytes * step.groups <= sharedBytes) prices.emplace_back(cyclesOfStep(step, rate, n), n);
   Stages chosen;
@@ -38,6 +39,7 @@ Stages stagesOf(const StagedStep& step, int64_t rate, int64_t sharedBytes, int64
   if (prices.empty()) return chosen;
   std::sort(prices.begin(), prices.end());
   chosen.cycles = prices[0].first;
+  chosen.groups = step.groups;
   chosen.count = prices[0].second;
   for (auto [cycles, n] : std::span(prices).subspan(1))
     chosen.others.push_back({fmt::format("{} stages", n), cycles});

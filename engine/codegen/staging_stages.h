@@ -27,10 +27,11 @@ double cyclesOfStep(const StagedStep& step, int64_t rate, int64_t stages);
 struct Stages {
   int64_t count = 2;
   double cycles = 0;                         ///< of a step
+  int64_t groups = 1;                        ///< that a processor runs at once: fewer than asked for if memory is short
   std::vector<Decision::Alternative> others; ///< other numbers of stages that fit, cheapest first
 };
 /// The stages for a tensor core of `rate` products a cycle, if a processor has `sharedBytes` of shared memory and a kernel
 /// `steps` steps; no count if not even the fewest fit.
-Stages stagesOf(const StagedStep& step, int64_t rate, int64_t sharedBytes, int64_t steps);
+Stages stagesOf(StagedStep step, int64_t rate, int64_t sharedBytes, int64_t steps);
 
 } // namespace uopscope

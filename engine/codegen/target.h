@@ -12,7 +12,7 @@ namespace uopscope {
 
 /// A unit that multiplies tiles: the threads of a warp hold parts of each tile. A layout gives the bits of a
 /// coordinate, lowest first: "l2l3l4e1" consists of bits 2 to 4 of the thread's number in its warp and of bit
-/// 1 of the element's number in its thread.
+/// 1 of the element's number in its thread. A core may read a and b from shared memory itself: their bits are then "s0s1".
 struct TensorCore {
   const char* name;
   DType in, out;

@@ -79,8 +79,14 @@ public:
   virtual std::string copyAsync(const CPlace& /*to*/, const CPlace& /*from*/) { return {}; }
   /// Ends a group of a thread's copies (async_copy.h).
   virtual std::string closeCopies() { return {}; }
-  /// Each thread first waits until at most `left` groups of its copies are under way.
-  virtual std::string barrierForCopies(int64_t /*left*/) { return barrier(); }
+  /// Each thread first waits until at most `left` groups of its copies are under way; with `forUnits`, cores that read shared
+  /// memory themselves then see what it holds.
+  virtual std::string barrierForCopies(int64_t /*left*/, bool /*forUnits*/) { return barrier(); }
+  /// Of cores that go on while their threads do (async_products.h). Empty: the language has none.
+  virtual std::string beginProducts() { return {}; }
+  virtual std::string waitForProducts(int64_t /*left*/) { return {}; }
+  /// The address of shared memory as a number.
+  virtual std::string sharedAddress(const std::string& /*pointer*/) { return {}; }
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
   /// The expression for the SPECIAL `u`.

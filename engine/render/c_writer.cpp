@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/async_products.h"
 #include "engine/render/c_vector.h"
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
@@ -294,7 +295,10 @@ private:
   std::string barrier(UOp u) {
     if (closesCopies(u)) return types_.closeCopies();
     const std::optional<int64_t> left = copiesLeft(u);
-    return left ? types_.barrierForCopies(*left) : types_.barrier();
+    if (left) return types_.barrierForCopies(*left, showsToUnits(u));
+    if (beginsProducts(u)) return types_.beginProducts();
+    const std::optional<int64_t> products = productsLeft(u);
+    return products ? types_.waitForProducts(*products) : types_.barrier();
   }
 
   void lanes(UOp u) {
@@ -364,7 +368,10 @@ private:
       return;
     }
     case Op::CAST:
-      if (!u.dtype().isPtr()) keep(u, alu(u), "cast");
+      if (u.src(0).dtype().isPtr() && !u.dtype().isPtr())
+        keep(u, types_.sharedAddress(text(u.src(0))), "address", true);
+      else if (!u.dtype().isPtr())
+        keep(u, alu(u), "cast");
       return;
     case Op::BITCAST: keep(u, types_.bitcast(u.dtype(), u.src(0).dtype(), text(u.src(0))), "cast"); return;
     default:

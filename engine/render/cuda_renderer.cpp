@@ -2,6 +2,7 @@
 //
 //   extern "C" __global__ void __launch_bounds__(32) E_32(float* __restrict__ data0_32, ...) { ... }
 #include "engine/base/error.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/render/cuda_architecture.h"
 #include "engine/render/gpu_text.h"
 
@@ -118,8 +119,20 @@ public:
                        bare(from.address()));
   }
   std::string closeCopies() override { return "asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"; }
-  std::string barrierForCopies(int64_t left) override {
-    return fmt::format("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\"); __syncthreads();", left);
+  std::string barrierForCopies(int64_t left, bool forUnits) override {
+    return fmt::format("asm volatile(\"cp.async.wait_group {};{}\" ::: \"memory\"); __syncthreads();", left,
+                       forUnits ? " fence.proxy.async.shared::cta;" : "");
+  }
+  std::string beginProducts() override {
+    return "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");";
+  }
+  std::string waitForProducts(int64_t left) override {
+    return fmt::format("asm volatile(\"wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {};\" ::: "
+                       "\"memory\");",
+                       left);
+  }
+  std::string sharedAddress(const std::string& pointer) override {
+    return fmt::format("(unsigned int)__cvta_generic_to_shared({})", pointer);
   }
   std::string load(const CPlace& p) override {
     if (p.element == p.type) return fmt::format("{}[{}]", p.pointer, bare(p.index));
@@ -128,6 +141,7 @@ public:
   std::string wmma(UOp u, std::span<const std::string> a) override {
     const auto& w = u.arg().as<WmmaArg>();
     bool bf16 = w.dtypeIn.kind() == Scalar::BFloat16;
+    if (w.name.starts_with("wgmma")) return asyncProduct(w, bf16 ? "bf16" : "f16", a);
     std::string x = name(w.dtypeIn.vec(8)), y = name(w.dtypeIn.vec(4)), z = name(dtypes::float32.vec(4));
     typedefs_["3wmma" + w.name] = fmt::format(
         "__device__ __forceinline__ {2} {3}({0} a, {1} b, {2} c) {{ // 16 by 16 times 16 by 8, over a warp\n"
@@ -192,10 +206,59 @@ protected:
   }
 
 private:
+  /// wgmma: 128 threads begin to add the product of two operands in shared memory to their registers.
+  std::string asyncProduct(const WmmaArg& w, const char* type, std::span<const std::string> a) {
+    const int64_t held = w.dims[0] * w.dims[1] / w.threads;
+    const std::string sums = name(dtypes::float32.vec(static_cast<int>(held)));
+    std::string places, registers;
+    for (int64_t i = 0; i < held; ++i) {
+      places += fmt::format("{}%{}", i ? ", " : "", i);
+      registers += fmt::format("{}\"+f\"(c.s[{}])", i == 0 ? "" : i % 8 ? ", " : ",\n        ", i);
+    }
+    typedefs_["3wmma" + w.name] = fmt::format(
+        "__device__ __forceinline__ {0} {1}(unsigned long long a, unsigned long long b, {0} c) {{ // {2} by {3} times "
+        "{3} by {4}, over four warps\n"
+        "  asm volatile(\"wgmma.mma_async.sync.aligned.m{2}n{4}k{3}.f32.{5}.{5} {{{6}}}, \"\n"
+        "      \"%{7}, %{8}, 1, 1, 1, {9}, {10};\"\n"
+        "      : {11}\n      : \"l\"(a), \"l\"(b));\n  return c;\n}}\n",
+        sums, w.name, w.dims[1], w.dims[2], w.dims[0], type, places, held, held + 1,
+        termsSideBySide(w.name, 0) ? 0 : 1, termsSideBySide(w.name, 1) ? 0 : 1, registers);
+    return fmt::format("{}({})", w.name, fmt::join(a, ", "));
+  }
+
   std::set<std::string> arrays_;
   std::optional<cuda::SharedMemory> shared_;
   size_t sharedSoFar_ = 0; ///< memories of the group that are defined
 };
+
+} // namespace
+
+namespace {
+
+/// wgmma.mma_async of sm_90a: 128 threads, 64 rows, operands in shared memory (shared_operand.h).
+void addWgmma(std::vector<TensorCore>& cores) {
+  constexpr int64_t kThreads = 128, kRate = 2048; // 989 TFLOPS of an H100's data sheet, by clock and processors
+  const TensorCore::Layout a{"s0s1s2s3s4s5", "s0s1s2s3"};
+  struct Width {
+    const char *half, *bfloat;
+    TensorCore::Layout b, c;
+  };
+  for (const Width& w : {Width{"wgmma_64_256_16_half",
+                               "wgmma_64_256_16_bfloat",
+                               {"s0s1s2s3", "s0s1s2s3s4s5s6s7"},
+                               {"l2l3l4e1l5l6", "e0l0l1e2e3e4e5e6"}},
+                         Width{"wgmma_64_128_16_half",
+                               "wgmma_64_128_16_bfloat",
+                               {"s0s1s2s3", "s0s1s2s3s4s5s6"},
+                               {"l2l3l4e1l5l6", "e0l0l1e2e3e4e5"}},
+                         Width{"wgmma_64_64_16_half",
+                               "wgmma_64_64_16_bfloat",
+                               {"s0s1s2s3", "s0s1s2s3s4s5"},
+                               {"l2l3l4e1l5l6", "e0l0l1e2e3e4"}}}) {
+    cores.push_back({w.half, dtypes::float16, dtypes::float32, a, w.b, w.c, kThreads, kRate});
+    cores.push_back({w.bfloat, dtypes::bfloat16, dtypes::float32, a, w.b, w.c, kThreads, kRate});
+  }
+}
 
 } // namespace
 
@@ -224,6 +287,7 @@ GpuLanguage cudaLanguage(const std::string& wanted) {
             const int64_t rate = cuda::productsOf(architecture);
             t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c, 32, rate},
                              {"mma_16_8_16_bfloat", dtypes::bfloat16, dtypes::float32, a, b, c, 32, rate}};
+            if (architecture == "sm_90a") addWgmma(t.tensorCores);
             return t;
           },
           []() -> std::unique_ptr<CText> { return std::make_unique<CudaText>(); }};

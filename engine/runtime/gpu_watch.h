@@ -12,7 +12,11 @@
 // between them. Threads of different groups have no common barrier. A write that does not change the value
 // does not race with other writes. What an asynchronous copy wrote may be accessed behind a barrier that waits for
 // its group of copies, and not before: a thread ends a group by closesCopies(), and a barrier may leave the last groups
-// of each thread under way. The same launch gives the same findings in the same order.
+// of each thread under way.
+//
+// A core that begins products and goes on (async_products.h) reads shared memory behind a barrier that shows it what
+// threads wrote. Until its threads wait for the product, nobody may write there or touch the registers it adds to; and what
+// a thread wrote to these is handed over before. The same launch gives the same findings in the same order.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -31,6 +35,7 @@ struct WatchedMemory {
   std::string name; ///< "data0_16", "local memory 0"
   int64_t elementBytes = 4, size = 0;
   WatchedSpace space = WatchedSpace::Global;
+  bool ofProducts = false; ///< registers that products under way add to
 };
 /// An access of one thread to consecutive elements.
 struct WatchedAccess {
@@ -38,6 +43,7 @@ struct WatchedAccess {
   int64_t first = 0, count = 1; ///< elements
   bool isWrite = false;
   bool isAsync = false;            ///< a write by an asynchronous copy
+  bool ofProduct = false;          ///< of registers that a product adds to, by this product
   uint64_t changed = ~uint64_t{0}; ///< a bit per element: the write changed its value
 };
 /// The cost of a load or store, summed over all watched warps.
@@ -67,8 +73,15 @@ public:
   void warpEnds();
   /// The thread that runs ends a group of its asynchronous copies.
   void closesCopies() { ++closed_[static_cast<size_t>(thread_)]; }
-  /// Each thread waited until at most so many groups of its asynchronous copies were under way; no value: for none.
-  void phaseEnds(std::optional<int64_t> copiesLeft);
+  /// Each thread waited until at most so many groups of its asynchronous copies were under way; no value: for none. With
+  /// `forUnits`, cores then see what threads wrote to shared memory.
+  void phaseEnds(std::optional<int64_t> copiesLeft, bool forUnits = false);
+  /// The thread that runs hands its registers to products.
+  void beginsProducts();
+  /// A product of the thread's warp reads an element of shared memory; told for the first thread of the warp.
+  void productReads(uint32_t instruction, uint32_t memory, int64_t element);
+  /// The thread that runs ends a group of products, and waits until at most so many of them are under way.
+  void waitsForProducts(int64_t left);
   void touched(const WatchedAccess& a);
   /// Called when two threads of a group wait at different instructions.
   void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
@@ -93,11 +106,16 @@ private:
   struct Cell {
     Mark writer, reader, otherReader;
     bool isUnderWay = false; ///< its writer is an asynchronous copy that no barrier waited for
+    uint16_t products = 0;   ///< under way that read it
   };
   bool races(const Mark& m) const;
   void raced(const WatchedAccess& a, int64_t element, const Mark& m, bool otherWrote);
   void underWay(const WatchedAccess& a, int64_t element, const Mark& m);
   void neverWritten(const WatchedAccess& a, int64_t element);
+  void productStillReads(const WatchedAccess& a, int64_t element);
+  void touchedOwn(const WatchedAccess& a);
+  void touchedRegister(const WatchedAccess& a, int64_t element);
+  Mark me(uint32_t instruction) const;
   void found(uint32_t a, uint32_t b, const char* kind, const std::string& text);
   std::vector<Cell>& cellsOf(uint32_t memory);
   static void countPasses(const std::vector<std::array<int64_t, 3>>& lanes, AccessCost& cost);
@@ -118,6 +136,15 @@ private:
     int64_t group = 0; ///< groups that its thread had ended before
   };
   std::vector<Copy> underWay_;
+  std::vector<Copy> productReads_;  ///< elements that products under way read
+  std::vector<int64_t> products_;   ///< groups of products that each thread ended
+  uint16_t shownPhase_ = 0;         ///< what was written in earlier phases, cores see
+  enum class Hand : uint8_t { Nobody, Thread, Handed, Product };
+  struct Held {
+    Hand by = Hand::Nobody;
+    int64_t group = 0;
+  };
+  std::map<uint32_t, std::vector<Held>> held_; ///< registers of products, by thread and element
   std::vector<int64_t> closed_; ///< groups of copies that each thread ended
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;

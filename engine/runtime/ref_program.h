@@ -17,6 +17,7 @@
 #include "engine/runtime/gpu_watch.h"
 #include "engine/uop/eval.h"
 
+#include <array>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -75,6 +76,8 @@ private:
     End,
     If,
     CloseCopies,
+    BeginProducts,
+    WaitForProducts,
     Barrier,
     Wmma,
     Done
@@ -97,8 +100,10 @@ private:
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
     bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
-    std::optional<int64_t> copiesLeft =
-        {}; ///< for a Barrier that waits for copies: the groups that it leaves
+    bool ofProduct = false;    ///< a Load or Store of registers for a product that is under way (async_products.h)
+    bool forUnits = false;     ///< a Barrier that shows shared memory to cores
+    std::optional<int64_t> left = {};    ///< for a Barrier and WaitForProducts: the groups that it leaves under way
+    std::array<bool, 2> sideBySide = {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
   };
   struct Memory {
     std::string name;
@@ -106,7 +111,7 @@ private:
     int64_t size = 0;    ///< number of elements
     int32_t global = -1; ///< position among the launch's buffers; -1 for own and shared memory
     size_t offset = 0;   ///< offset in the work item's or group's memory
-    bool shared = false;
+    bool shared = false, ofProducts = false;
   };
   struct WorkItem {
     std::vector<ConstValue> values;
@@ -127,9 +132,11 @@ private:
   void runGroup(Run& r, std::span<WorkItem> items);
   bool runWarp(Run& r, std::span<WorkItem> warp, size_t first);
   /// Executes the WMMA at which the warp waits; false if no thread waits at one.
-  bool multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first);
-  static void tileProduct(const TensorCore& core, int32_t a, int32_t b, int32_t c, int32_t to,
-                          std::span<WorkItem> warp);
+  bool multiplyTiles(const Run& r, std::span<WorkItem> warp, std::span<const Do> stopped, size_t first);
+  void tileProduct(const Run& r, const Instruction& in, std::span<WorkItem> warp) const;
+  /// The elements of operand 0 or 1, lines by terms, that the warp's descriptor leads to.
+  std::vector<double> sharedOperand(const Run& r, const Instruction& in, size_t operand,
+                                    std::span<WorkItem> warp) const;
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
                    std::span<const int64_t> localSize);
   /// Prints the report if DEBUG asks for it; throws the faults found.
