@@ -4,8 +4,9 @@
 //   beginProducts(effects)         BARRIER "begin products": what a thread wrote to its registers, products may add to
 //   waitForProducts(effects, 1)    BARRIER "products 1": the products that the thread began since the last one are a
 //                                  group; the thread waits until at most one of its groups is under way
+//   waitForAllProducts(effects)    BARRIER "all products": it waits until none of its groups is
 //
-// Both concern their own thread alone. While a product is under way, nobody may write what it reads from shared memory, and
+// They concern their own thread alone. While a product is under way, nobody may write what it reads from shared memory, and
 // nobody but a further product may touch the registers that it adds to. What threads copied to shared memory is seen
 // by the core behind a barrier that shows it (barrierForCopies with `forUnits`). The interpreter checks all of it.
 #pragma once
@@ -17,7 +18,8 @@
 
 namespace uopscope {
 
-constexpr int64_t kProductsAhead = 1; ///< steps whose products may be under way while the next step begins its own
+constexpr int64_t kProductsAhead =
+    1; ///< steps whose products may be under way while the next step begins its own
 
 inline bool beginsProducts(UOp u) {
   return u.is(Op::BARRIER) && u.arg().kind() == ArgKind::String && u.arg().str() == "begin products";
@@ -29,11 +31,18 @@ inline std::optional<int64_t> productsLeft(UOp u) {
   return u.arg().str()[kWord.size()] - '0';
 }
 
+inline bool waitsForAllProducts(UOp u) {
+  return u.is(Op::BARRIER) && u.arg().kind() == ArgKind::String && u.arg().str() == "all products";
+}
+
 inline UOp beginProducts(const std::vector<UOp>& after) {
   return UOp::make(Op::BARRIER, dtypes::void_, after, Arg::of("begin products"));
 }
 inline UOp waitForProducts(const std::vector<UOp>& after, int64_t left) {
   return UOp::make(Op::BARRIER, dtypes::void_, after, Arg::of(fmt::format("products {}", left)));
+}
+inline UOp waitForAllProducts(const std::vector<UOp>& after) {
+  return UOp::make(Op::BARRIER, dtypes::void_, after, Arg::of("all products"));
 }
 
 } // namespace uopscope

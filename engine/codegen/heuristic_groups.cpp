@@ -27,7 +27,7 @@ constexpr int64_t kThreads = 256;         ///< in a group
 constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
 constexpr int64_t kProcessors =
     132; ///< of a GPU that does not say how many it has: that one's; tiles may grow while all have work
-constexpr int64_t kTilesOfTerms = 4; ///< a step of a core that reads shared memory itself
+constexpr int64_t kTilesOfTerms = 4;      ///< a step of a core that reads shared memory itself
 constexpr int64_t kMostForTwoGroups = 64; ///< results of a thread
 constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
@@ -277,16 +277,15 @@ SharedChoice chooseSharedCore(const Product& p, const KernelShape& k, const Targ
                             .computing = kProductsAhead};
       const Stages stages = stagesOf(step, core.rate, target.sharedMax, steps);
       if (!stages.count) continue;
-      const int64_t groups = product(k.outputs) / (tileRows * tileColumns), atOnce = processors * stages.groups,
-                    runs = (groups + atOnce - 1) / atOnce;
-      const double cycles =
-          stages.cycles * static_cast<double>(runs * product(k.summed) / inStep);
+      const int64_t groups = product(k.outputs) / (tileRows * tileColumns),
+                    atOnce = processors * stages.groups, runs = (groups + atOnce - 1) / atOnce;
+      const double cycles = stages.cycles * static_cast<double>(runs * product(k.summed) / inStep);
       std::string what = fmt::format("{} for {} rows", core.name, tileRows);
       found.emplace_back(cycles,
                          SharedChoice{static_cast<int64_t>(i),
                                       warpRows,
-                                      {.reason = fmt::format("{}: {} groups of {} by {} results in {} runs", what,
-                                                             groups, tileRows, tileColumns, runs),
+                                      {.reason = fmt::format("{}: {} groups of {} by {} results in {} runs",
+                                                             what, groups, tileRows, tileColumns, runs),
                                        .price = cycles,
                                        .unit = "cycles"}});
       prices.push_back({std::move(what), cycles});
@@ -310,7 +309,8 @@ bool useSharedCore(KernelOptimizer& s, const KernelShape& k, const Product& p) {
   KernelOptimizer before = s;
   const Opt tc{OptOp::TC, 0, {choice.core, 0, 1}};
   if (tryApply(s, tc, choice.why) &&
-      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), kTilesOfTerms, inWords("64 terms are a row of 128 bytes")) &&
+      tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), kTilesOfTerms,
+               inWords("64 terms are a row of 128 bytes")) &&
       (choice.warpRows == 1 || tryApply(s, OptOp::LOCAL, axisOf(s, p.row), choice.warpRows,
                                         inWords("warps of a group share columns of the right operand"))))
     return true;

@@ -143,6 +143,16 @@ bool addsAsync(const TileLanes& tiles, const Target& target) {
   return core && readsShared(*core);
 }
 
+/// These effects, and those behind which the operands of a product are in shared memory: registers are handed over right before
+/// the product.
+std::vector<UOp> andOperandsThere(std::vector<UOp> effects, UOp product) {
+  for (UOp operand : product.src().first(2))
+    for (UOp u : operand.toposort())
+      if (u.is(Op::AFTER) && u.src(0).is(Op::DEFINE_LOCAL))
+        effects.insert(effects.end(), u.src().begin() + 1, u.src().end());
+  return effects;
+}
+
 UOp reduceToAccumulator(Match& m) {
   auto& ctx = m.ctx<ReduceContext>();
   UOp red = m.root(), value = red.src(0);
@@ -175,7 +185,7 @@ UOp reduceToAccumulator(Match& m) {
   // The store waits for the start as well: where the sum is a constant, nothing is read that would wait for it.
   TileLanes tiles = how == Op::ADD ? tileLanesOf(value) : TileLanes{};
   const bool isAsync = addsAsync(tiles, ctx.target);
-  if (isAsync) inside = {beginProducts(inside)};
+  if (isAsync) inside = {beginProducts(andOperandsThere(inside, tiles.wmma))};
   UOp held = acc.after(inside), next = held.indexed({at}, type);
   for (int first = 0; first < in; first += width) {
     UOp added =
@@ -186,7 +196,7 @@ UOp reduceToAccumulator(Match& m) {
     next = added ? added : addSlice(next, value, first, how, ctx.target);
   }
   UOp done = held.indexed({at}, withLanes(acc.dtype(), width)).store(next);
-  done = isAsync ? waitForProducts({waitForProducts({done}, kProductsAhead).end(loops)}, 0) : done.end(loops);
+  done = isAsync ? waitForAllProducts({waitForProducts({done}, kProductsAhead).end(loops)}) : done.end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
   return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
 }

@@ -37,11 +37,13 @@ constexpr bool hasRowsOf128(uint64_t descriptor) {
 /// The address, in bytes of shared memory, of an element of an operand.
 constexpr int64_t addressIn(uint64_t descriptor, bool termsSideBySide, int64_t line, int64_t term,
                             int64_t itemsize) {
-  auto field = [&](int first) { return static_cast<int64_t>(descriptor >> first & 0x3fff) * kDescriptorUnit; };
+  auto field = [&](int first) {
+    return static_cast<int64_t>(descriptor >> first & 0x3fff) * kDescriptorUnit;
+  };
   const int64_t inRow = kSwizzledRow / itemsize, inAtom = kSwizzledAtom / kSwizzledRow;
   const int64_t side = termsSideBySide ? term : line, across = termsSideBySide ? line : term;
-  const int64_t at = field(0) + side / inRow * field(16) + side % inRow * itemsize + across / inAtom * field(32) +
-                     across % inAtom * kSwizzledRow;
+  const int64_t at = field(0) + side / inRow * field(16) + side % inRow * itemsize +
+                     across / inAtom * field(32) + across % inAtom * kSwizzledRow;
   return at ^ (at / kSwizzledRow % inAtom * kDescriptorUnit);
 }
 
@@ -64,8 +66,8 @@ inline bool termsSideBySide(std::string_view name, size_t operand) {
 inline const TensorCore* coreNamed(std::span<const TensorCore> cores, std::string_view name) {
   for (const TensorCore& core : cores) {
     const std::string_view own = core.name;
-    if (name == own ||
-        (readsShared(core) && name.size() == own.size() + 3 && name.starts_with(own) && name[own.size()] == '_'))
+    if (name == own || (readsShared(core) && name.size() == own.size() + 3 && name.starts_with(own) &&
+                        name[own.size()] == '_'))
       return &core;
   }
   return nullptr;

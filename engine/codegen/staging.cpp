@@ -247,9 +247,10 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
 /// Why so many stages take turns.
 Decision reasonForStages(const Stages& stages, int64_t computing, int64_t bytes) {
   const int64_t ahead = stages.count - 1 - computing;
-  return {.reason = fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
-                                "{} bytes take turns",
-                                ahead, ahead == 1 ? "" : "s", stages.count, bytes),
+  return {.reason =
+              fmt::format("the copies of {} step{} are under way while a step is computed; {} stages of "
+                          "{} bytes take turns",
+                          ahead, ahead == 1 ? "" : "s", stages.count, bytes),
           .price = stages.cycles,
           .unit = "cycles a step",
           .others = stages.others};
@@ -262,8 +263,8 @@ UOp productFromShared(UOp product, const std::vector<Tile>& tiles, const std::ve
   for (size_t operand = 0; operand < 2; ++operand)
     for (size_t i = 0; i < tiles.size() && sources.size() == operand; ++i)
       if (tiles[i].read == product.src(operand))
-        sources.push_back(copies.descriptor(
-            tiles[i], memories[i], termsSideBySide(product.arg().as<WmmaArg>().name, operand)));
+        sources.push_back(copies.descriptor(tiles[i], memories[i],
+                                            termsSideBySide(product.arg().as<WmmaArg>().name, operand)));
   sources.push_back(product.src(2));
   return product.withSrc(sources);
 }
@@ -271,7 +272,8 @@ UOp productFromShared(UOp product, const std::vector<Tile>& tiles, const std::ve
 /// The kernel as it is; a core that reads shared memory itself has no operands then.
 UOp notStaged(UOp ast, const TensorCore* core, const char* why) {
   if (core && readsShared(*core))
-    throw Error(ErrorKind::Compile, fmt::format("{} reads its operands from shared memory: {}", core->name, why));
+    throw Error(ErrorKind::Compile,
+                fmt::format("{} reads its operands from shared memory: {}", core->name, why));
   return ast;
 }
 
@@ -286,7 +288,8 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   const TensorCore* core = coreOf(product, target);
   if (!sum.steps) return notStaged(ast, core, "the sum is no loop over steps");
   const std::vector<Tile> tiles = tilesOf(nodes, sum, threads);
-  if (tiles.empty()) return notStaged(ast, core, "a step has no tile of 64 elements side by side, as many for each thread");
+  if (tiles.empty())
+    return notStaged(ast, core, "a step has no tile of 64 elements side by side, as many for each thread");
   if (!tiles[0].isForCore && !isReused(tiles)) return ast;
   const Stages stages = chooseStages(tiles, sum, nodes, threads, target);
   if (!stages.count) return notStaged(ast, core, "the stages of a step do not fit");

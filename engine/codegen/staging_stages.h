@@ -26,8 +26,8 @@ double cyclesOfStep(const StagedStep& step, int64_t rate, int64_t stages);
 
 struct Stages {
   int64_t count = 2;
-  double cycles = 0;                         ///< of a step
-  int64_t groups = 1;                        ///< that a processor runs at once: fewer than asked for if memory is short
+  double cycles = 0;  ///< of a step
+  int64_t groups = 1; ///< that a processor runs at once: fewer than asked for if memory is short
   std::vector<Decision::Alternative> others; ///< other numbers of stages that fit, cheapest first
 };
 /// The stages for a tensor core of `rate` products a cycle, if a processor has `sharedBytes` of shared memory and a kernel

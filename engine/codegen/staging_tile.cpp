@@ -125,7 +125,8 @@ bool layOutForCore(Tile& tile, const std::vector<UOp>& terms) {
   const int itemsize = tile.read.dtype().itemsize(), column = bitsIn(kVectorBytes / itemsize);
   const int64_t inRow = kSwizzledRow / itemsize;
   auto isOfTerms = [&](const Digit& d) {
-    return d.loop.axisType() == AxisType::Unroll || std::find(terms.begin(), terms.end(), d.loop) != terms.end();
+    return d.loop.axisType() == AxisType::Unroll ||
+           std::find(terms.begin(), terms.end(), d.loop) != terms.end();
   };
   // The digits of a row: those that lie side by side, as many as fill it.
   size_t ofRow = 0;
@@ -197,8 +198,8 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
   bool ofWarps = false, hasTerms = false, isForCore = false;
   for (UOp r : all) {
     AxisType type = r.axisType();
-    bool inTile = isThread(r) || type == AxisType::Upcast || type == AxisType::Unroll ||
-                  type == AxisType::Placeholder;
+    bool inTile =
+        isThread(r) || type == AxisType::Upcast || type == AxisType::Unroll || type == AxisType::Placeholder;
     if (!inTile) {
       if (type != AxisType::Global && type != AxisType::Reduce) return {};
       continue;

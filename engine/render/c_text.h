@@ -85,6 +85,7 @@ public:
   /// Of cores that go on while their threads do (async_products.h). Empty: the language has none.
   virtual std::string beginProducts() { return {}; }
   virtual std::string waitForProducts(int64_t /*left*/) { return {}; }
+  virtual std::string waitForAllProducts() { return {}; }
   /// The address of shared memory as a number.
   virtual std::string sharedAddress(const std::string& /*pointer*/) { return {}; }
   virtual std::string load(const CPlace& place);

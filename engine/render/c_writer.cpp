@@ -297,6 +297,7 @@ private:
     const std::optional<int64_t> left = copiesLeft(u);
     if (left) return types_.barrierForCopies(*left, showsToUnits(u));
     if (beginsProducts(u)) return types_.beginProducts();
+    if (waitsForAllProducts(u)) return types_.waitForAllProducts();
     const std::optional<int64_t> products = productsLeft(u);
     return products ? types_.waitForProducts(*products) : types_.barrier();
   }

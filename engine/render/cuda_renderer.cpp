@@ -127,9 +127,13 @@ public:
     return "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");";
   }
   std::string waitForProducts(int64_t left) override {
-    return fmt::format("asm volatile(\"wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {};\" ::: "
-                       "\"memory\");",
-                       left);
+    return fmt::format(
+        "asm volatile(\"wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned {};\" ::: "
+        "\"memory\");",
+        left);
+  }
+  std::string waitForAllProducts() override {
+    return "asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");";
   }
   std::string sharedAddress(const std::string& pointer) override {
     return fmt::format("(unsigned int)__cvta_generic_to_shared({})", pointer);
@@ -215,14 +219,15 @@ private:
       places += fmt::format("{}%{}", i ? ", " : "", i);
       registers += fmt::format("{}\"+f\"(c.s[{}])", i == 0 ? "" : i % 8 ? ", " : ",\n        ", i);
     }
-    typedefs_["3wmma" + w.name] = fmt::format(
-        "__device__ __forceinline__ {0} {1}(unsigned long long a, unsigned long long b, {0} c) {{ // {2} by {3} times "
-        "{3} by {4}, over four warps\n"
-        "  asm volatile(\"wgmma.mma_async.sync.aligned.m{2}n{4}k{3}.f32.{5}.{5} {{{6}}}, \"\n"
-        "      \"%{7}, %{8}, 1, 1, 1, {9}, {10};\"\n"
-        "      : {11}\n      : \"l\"(a), \"l\"(b));\n  return c;\n}}\n",
-        sums, w.name, w.dims[1], w.dims[2], w.dims[0], type, places, held, held + 1,
-        termsSideBySide(w.name, 0) ? 0 : 1, termsSideBySide(w.name, 1) ? 0 : 1, registers);
+    typedefs_["3wmma" + w.name] =
+        fmt::format("__device__ __forceinline__ {0} {1}(unsigned long long a, unsigned long long b, {0} c) "
+                    "{{ // {2} by {3} times "
+                    "{3} by {4}, over four warps\n"
+                    "  asm volatile(\"wgmma.mma_async.sync.aligned.m{2}n{4}k{3}.f32.{5}.{5} {{{6}}}, \"\n"
+                    "      \"%{7}, %{8}, 1, 1, 1, {9}, {10};\"\n"
+                    "      : {11}\n      : \"l\"(a), \"l\"(b));\n  return c;\n}}\n",
+                    sums, w.name, w.dims[1], w.dims[2], w.dims[0], type, places, held, held + 1,
+                    termsSideBySide(w.name, 0) ? 0 : 1, termsSideBySide(w.name, 1) ? 0 : 1, registers);
     return fmt::format("{}({})", w.name, fmt::join(a, ", "));
   }
 
@@ -237,7 +242,8 @@ namespace {
 
 /// wgmma.mma_async of sm_90a: 128 threads, 64 rows, operands in shared memory (shared_operand.h).
 void addWgmma(std::vector<TensorCore>& cores) {
-  constexpr int64_t kThreads = 128, kRate = 2048; // 989 TFLOPS of an H100's data sheet, by clock and processors
+  constexpr int64_t kThreads = 128,
+                    kRate = 2048; // 989 TFLOPS of an H100's data sheet, by clock and processors
   const TensorCore::Layout a{"s0s1s2s3s4s5", "s0s1s2s3"};
   struct Width {
     const char *half, *bfloat;

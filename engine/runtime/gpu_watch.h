@@ -80,8 +80,9 @@ public:
   void beginsProducts();
   /// A product of the thread's warp reads an element of shared memory; told for the first thread of the warp.
   void productReads(uint32_t instruction, uint32_t memory, int64_t element);
-  /// The thread that runs ends a group of products, and waits until at most so many of them are under way.
-  void waitsForProducts(int64_t left);
+  /// The thread that runs ends a group of products, and waits until at most so many of them are under way; no value: it ends
+  /// none, and waits for those that were ended.
+  void waitsForProducts(std::optional<int64_t> left);
   void touched(const WatchedAccess& a);
   /// Called when two threads of a group wait at different instructions.
   void parted(int64_t a, uint32_t atA, int64_t b, uint32_t atB);
@@ -136,16 +137,16 @@ private:
     int64_t group = 0; ///< groups that its thread had ended before
   };
   std::vector<Copy> underWay_;
-  std::vector<Copy> productReads_;  ///< elements that products under way read
-  std::vector<int64_t> products_;   ///< groups of products that each thread ended
-  uint16_t shownPhase_ = 0;         ///< what was written in earlier phases, cores see
+  std::vector<Copy> productReads_; ///< elements that products under way read
+  std::vector<int64_t> products_;  ///< groups of products that each thread ended
+  uint16_t shownPhase_ = 0;        ///< what was written in earlier phases, cores see
   enum class Hand : uint8_t { Nobody, Thread, Handed, Product };
   struct Held {
     Hand by = Hand::Nobody;
     int64_t group = 0;
   };
   std::map<uint32_t, std::vector<Held>> held_; ///< registers of products, by thread and element
-  std::vector<int64_t> closed_; ///< groups of copies that each thread ended
+  std::vector<int64_t> closed_;                ///< groups of copies that each thread ended
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
   std::map<uint32_t, AccessCost> costs_;

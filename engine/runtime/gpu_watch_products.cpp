@@ -42,9 +42,9 @@ void GpuWatch::productStillReads(const WatchedAccess& a, int64_t element) {
                     here(), memories_[a.memory].name, element, instructions_[a.instruction]));
 }
 
-void GpuWatch::waitsForProducts(int64_t left) {
+void GpuWatch::waitsForProducts(std::optional<int64_t> left) {
   const auto thread = static_cast<size_t>(thread_);
-  const int64_t done = ++products_[thread] - left;
+  const int64_t done = left ? ++products_[thread] - *left : products_[thread];
   std::erase_if(productReads_, [&](const Copy& r) {
     if (r.thread != thread || r.group >= done) return false;
     Cell& c = cells_[r.memory][static_cast<size_t>(r.element)];

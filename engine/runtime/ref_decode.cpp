@@ -196,10 +196,10 @@ private:
 
   void barrier(UOp u) {
     const std::optional<int64_t> products = productsLeft(u);
-    Instruction& in = emit(closesCopies(u)     ? Do::CloseCopies
-                           : beginsProducts(u) ? Do::BeginProducts
-                           : products          ? Do::WaitForProducts
-                                               : Do::Barrier,
+    Instruction& in = emit(closesCopies(u)                      ? Do::CloseCopies
+                           : beginsProducts(u)                  ? Do::BeginProducts
+                           : products || waitsForAllProducts(u) ? Do::WaitForProducts
+                                                                : Do::Barrier,
                            u);
     in.left = products ? products : copiesLeft(u);
     in.forUnits = showsToUnits(u);
@@ -286,9 +286,7 @@ private:
       return;
     }
     case Op::ENDIF: close(u); return;
-    case Op::BARRIER:
-      barrier(u);
-      return;
+    case Op::BARRIER: barrier(u); return;
     case Op::GEP: {
       Operand from = operand(u.src(0));
       std::vector<int32_t> slots;
@@ -380,12 +378,15 @@ std::string RefProgram::assembly() const {
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
     case Do::BeginProducts: out += fmt::format("{:4} BEGIN PRODUCTS\n", i); break;
-    case Do::WaitForProducts: out += fmt::format("{:4} WAIT for products but {}\n", i, *in.left); break;
+    case Do::WaitForProducts:
+      out += fmt::format("{:4} WAIT for {}\n", i,
+                         in.left ? fmt::format("products but {}", *in.left) : "all products");
+      break;
     case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
     case Do::Barrier:
-      out += fmt::format("{:4} BARRIER{}{}\n", i,
-                         in.left ? fmt::format(" after copies but {}", *in.left) : "",
-                         in.forUnits ? ", shown to cores" : "");
+      out +=
+          fmt::format("{:4} BARRIER{}{}\n", i, in.left ? fmt::format(" after copies but {}", *in.left) : "",
+                      in.forUnits ? ", shown to cores" : "");
       break;
     case Do::Wmma:
       out += fmt::format("{:4} WMMA {} {} <- {} {} {}\n", i, gpu_->cores[static_cast<size_t>(in.memory)].name,

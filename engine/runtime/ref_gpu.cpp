@@ -96,8 +96,8 @@ std::vector<double> RefProgram::sharedOperand(const Run& r, const Instruction& i
   const auto slot = static_cast<size_t>(operand == 0 ? in.a.slot : in.b.slot);
   const auto descriptor = static_cast<uint64_t>(warp[0].values[slot].i);
   auto fail = [&](const std::string& what) {
-    throw Error(ErrorKind::Runtime, fmt::format("kernel {}: operand {} of {} has the descriptor {:#x}, {}", name_,
-                                                operand, core.name, descriptor, what));
+    throw Error(ErrorKind::Runtime, fmt::format("kernel {}: operand {} of {} has the descriptor {:#x}, {}",
+                                                name_, operand, core.name, descriptor, what));
   };
   for (const WorkItem& item : warp)
     if (item.values[slot].i != warp[0].values[slot].i) fail("and another thread of its warp has another");

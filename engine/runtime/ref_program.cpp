@@ -173,7 +173,7 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
       if (watch_) watch_->beginsProducts();
       break;
     case Do::WaitForProducts:
-      if (watch_) watch_->waitsForProducts(*in.left);
+      if (watch_) watch_->waitsForProducts(in.left);
       break;
     case Do::Barrier: item.at = at; return in.what;
     case Do::Wmma:

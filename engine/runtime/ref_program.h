@@ -100,10 +100,13 @@ private:
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
     bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
-    bool ofProduct = false;    ///< a Load or Store of registers for a product that is under way (async_products.h)
-    bool forUnits = false;     ///< a Barrier that shows shared memory to cores
-    std::optional<int64_t> left = {};    ///< for a Barrier and WaitForProducts: the groups that it leaves under way
-    std::array<bool, 2> sideBySide = {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
+    bool ofProduct =
+        false; ///< a Load or Store of registers for a product that is under way (async_products.h)
+    bool forUnits = false; ///< a Barrier that shows shared memory to cores
+    std::optional<int64_t> left =
+        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for
+    std::array<bool, 2> sideBySide =
+        {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
   };
   struct Memory {
     std::string name;
