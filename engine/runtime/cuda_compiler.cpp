@@ -172,6 +172,10 @@ std::string resourcesIn(const std::string& log) {
   if (std::regex_search(log, found, spilled)) text += fmt::format(", {} bytes spilled", found[1].str());
   text += std::regex_search(log, found, shared) ? fmt::format(", {} bytes shared", found[1].str())
                                                 : ", 0 bytes shared";
+  // A remark of ptxas on wgmma: that it waits for products one by one, or hands registers over by itself.
+  static const std::regex remark(R"(\((C75\d\d)\) ([^\n]*))");
+  if (std::regex_search(log, found, remark))
+    text += fmt::format("; ptxas {}: {}", found[1].str(), found[2].str());
   return text;
 }
 
