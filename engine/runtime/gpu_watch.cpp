@@ -151,7 +151,7 @@ void GpuWatch::touched(const WatchedAccess& a) {
   int64_t bytes = a.count * m.elementBytes;
   if (m.space == WatchedSpace::Own) return touchedOwn(a);
   uint32_t turn = executed_[{a.instruction, thread_}]++;
-  requests_[{a.instruction, turn}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
+  requests_[{a.instruction, turn, thread_ / kWarp}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
   bool global = m.space == WatchedSpace::Global;
   if (global && !a.isWrite) loadedBytes_ += static_cast<uint64_t>(bytes);
   if (m.size <= 0) return; // without a size, neither bounds nor races can be checked
@@ -205,7 +205,7 @@ void GpuWatch::countPasses(const std::vector<std::array<int64_t, 3>>& lanes, Acc
 
 void GpuWatch::warpEnds() {
   for (auto& [key, lanes] : requests_) {
-    AccessCost& cost = costs_[key.first];
+    AccessCost& cost = costs_[std::get<0>(key)];
     ++cost.requests;
     std::set<int64_t> sectors;
     for (auto [memory, first, bytes] : lanes) {

@@ -150,9 +150,9 @@ private:
   std::vector<std::string> findings_;
   std::set<std::tuple<uint32_t, uint32_t, std::string>> known_;
   std::map<uint32_t, AccessCost> costs_;
-  /// For the current warp: (instruction, number of earlier executions by the thread) -> (memory, byte,
-  /// bytes).
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::array<int64_t, 3>>> requests_;
+  /// For the threads that run: (instruction, number of earlier executions by the thread, warp) -> (memory, byte, bytes). Threads
+  /// that meet at a core may be several warps.
+  std::map<std::tuple<uint32_t, uint32_t, int64_t>, std::vector<std::array<int64_t, 3>>> requests_;
   std::map<std::pair<uint32_t, int64_t>, uint32_t> executed_; ///< by instruction and thread
   uint64_t loadedBytes_ = 0, differentBytes_ = 0;
 };
