@@ -7,6 +7,7 @@
 #include "engine/codegen/block_order.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
+#include "engine/codegen/staging_boxes.h"
 #include "engine/codegen/staging_stages.h"
 #include "engine/codegen/staging_tile.h"
 #include "engine/rewrite/replacement.h"
@@ -75,6 +76,12 @@ public:
     return own.empty() ? stored : stored.end(own);
   }
 
+  /// Whether this is the first thread of its group.
+  UOp isFirst() const {
+    UOp number = UOp::index(0);
+    for (UOp t : threads_) number = number + t;
+    return number < int64_t{1};
+  }
   UOp readBack(const Tile& tile, UOp memory) const {
     return memory.indexed({stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))}, tile.read.dtype());
   }
@@ -184,7 +191,9 @@ Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::v
   for (UOp u : nodes)
     if (u.is(Op::RANGE) && u.axisType() == AxisType::Upcast) results *= extentOf(u);
   step.groups = groupsAtOnce(inGroup, results);
-  return stagesOf(step, core->rate, target.sharedMax, extentOf(sum.steps));
+  constexpr int64_t kBarriers = 2048; // bytes that barriers of boxes need, alignment included
+  return stagesOf(step, core->rate, target.sharedMax - (target.copiesBoxes ? kBarriers : 0),
+                  extentOf(sum.steps));
 }
 
 /// Why the operands of these tiles are staged. The bytes that a group loads for a step say what it saves.
@@ -244,6 +253,48 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
   return {meet, closeCopies({copyAll(steps + ahead, meet)})};
 }
 
+/// The same by the memory engine: the first thread of a group begins the copies of a step, all threads wait for their bytes.
+std::vector<UOp> boxesOfSteps(const std::vector<Tile>& tiles, const std::vector<TileBoxes>& boxes,
+                              const std::vector<UOp>& memories, UOp steps, int64_t computing, UOp isFirst) {
+  const int64_t stages = boxes[0].box.stages, ahead = stages - 1 - computing;
+  auto barrier = [&](size_t i, UOp number) {
+    const int64_t each = kBarrierBytes / tiles[i].read.dtype().itemsize();
+    return memories[i].indexed({number * each + boxes[i].box.stages * boxes[i].box.stage});
+  };
+  UOp ready;
+  for (size_t i = 0; i < tiles.size(); ++i)
+    ready = prepareBoxes(barrier(i, UOp::index(0)), stages, boxes[i].count,
+                         ready ? std::vector<UOp>{ready} : std::vector<UOp>());
+  auto copyAll = [&](UOp step, UOp after) {
+    std::vector<UOp> all;
+    for (size_t i = 0; i < tiles.size(); ++i)
+      for (UOp copy : copiesOfBoxes(tiles[i], boxes[i], memories[i].after(std::span<const UOp>(&after, 1)),
+                                    steps, step, isFirst))
+        all.push_back(copy);
+    return UOp::groupOf(all);
+  };
+  std::vector<UOp> begun{steps}, at;
+  for (int64_t step = 0; step < ahead; ++step) begun.push_back(copyAll(UOp::index(step), ready));
+  for (size_t i = 0; i < tiles.size(); ++i) at.push_back(barrier(i, steps % stages));
+  UOp meet = UOp::make(Op::BARRIER, dtypes::void_, {waitForBoxes(steps / stages % int64_t{2}, at, begun)});
+  return {meet, copyAll(steps + ahead, meet)};
+}
+
+/// Why the memory engine copies.
+Decision reasonForBoxes(const std::vector<Tile>& tiles, const std::vector<TileBoxes>& boxes) {
+  constexpr int64_t kWarp = 32, kEach = 16; // threads that one instruction is for, bytes that a thread copies
+  int64_t count = 0, bytes = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    count += boxes[i].count;
+    bytes += tiles[i].bytes();
+  }
+  return {.reason = fmt::format("the memory engine copies a step as {} boxes of up to {} lines", count,
+                                std::max(boxes[0].box.lines, boxes[1].box.lines)),
+          .price = static_cast<double>(count),
+          .unit = "copies that a group begins for a step",
+          .others = {{"warps copy 16 bytes a thread", static_cast<double>(bytes / (kWarp * kEach))}}};
+}
+
 /// Why so many stages take turns.
 Decision reasonForStages(const Stages& stages, int64_t computing, int64_t bytes) {
   const int64_t ahead = stages.count - 1 - computing;
@@ -299,16 +350,26 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
                          return t.byAddress && canCopyAsync(t.vector * t.read.dtype().itemsize());
                        });
 
-  std::vector<UOp> memories, ready;
+  std::vector<TileBoxes> boxes;
   for (const Tile& tile : tiles)
+    if (auto found = target.copiesBoxes ? boxesOf(tile, stages.count) : std::nullopt)
+      boxes.push_back(std::move(*found));
+  const bool byEngine = boxes.size() == tiles.size();
+
+  std::vector<UOp> memories, ready;
+  for (const Tile& tile : tiles) {
+    const int64_t barriers = byEngine ? stages.count * kBarrierBytes / tile.read.dtype().itemsize() : 0;
     memories.push_back(UOp::make(Op::DEFINE_LOCAL,
-                                 tile.read.dtype().ptr(stages.count * tile.step, AddrSpace::Local), {},
-                                 Arg::of(static_cast<int64_t>(memories.size()))));
+                                 tile.read.dtype().ptr(stages.count * tile.step + barriers, AddrSpace::Local),
+                                 {}, Arg::of(static_cast<int64_t>(memories.size()))));
+  }
   Copies copies(threads, sum.steps, stages.count, nextId);
   const int64_t computing = tiles[0].isForCore ? kProductsAhead : 0;
   const std::vector<UOp> before =
-      copiesOfSteps(tiles, memories, sum.steps, stages.count, computing, isAsync, copies);
+      byEngine ? boxesOfSteps(tiles, boxes, memories, sum.steps, computing, copies.isFirst())
+               : copiesOfSteps(tiles, memories, sum.steps, stages.count, computing, isAsync, copies);
   for (UOp m : memories) ready.push_back(m.after(before));
+  if (byEngine) because([&] { return reasonForBoxes(tiles, boxes); });
   if (isAsync) because([&] { return reasonForStages(stages, computing, bytes); });
   because([&] { return reasonToStage(tiles, sum, stages.count * bytes); });
   static const PatternMatcher useShared({kStaged}), ofCore({kOfCore});

@@ -43,6 +43,7 @@ struct Target {
   int64_t cacheBytes = 0; ///< of the cache that all processors read through; 0: unknown
   bool copiesAsync =
       false; ///< copies from global to shared memory go on while their thread does (async_copy.h)
+  bool copiesBoxes = false; ///< a memory engine copies parts of matrices to shared memory (async_boxes.h)
   OpSet nativeOps = group::kAlu; ///< operations of the target, on types it supports; the rest is decomposed
   const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, applied in the final rewrite
   const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, before the kernel is finalised

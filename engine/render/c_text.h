@@ -3,6 +3,7 @@
 //
 //   struct Metal : CText { std::string barrier() override { return "threadgroup_barrier(...);"; } };
 #pragma once
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/codegen.h"
 #include "engine/render/signature.h"
 
@@ -82,6 +83,10 @@ public:
   /// Each thread first waits until at most `left` groups of its copies are under way; with `forUnits`, cores that read shared
   /// memory themselves then see what it holds.
   virtual std::string barrierForCopies(int64_t /*left*/, bool /*forUnits*/) { return barrier(); }
+  /// Boxes (async_boxes.h). Empty: the language has none.
+  virtual std::string copyBox(const CPlace& /*to*/, const CPlace& /*from*/, const Box& /*box*/) { return {}; }
+  virtual std::string prepareBoxes(const CPlace& /*barriers*/, BoxBarriers /*count*/) { return {}; }
+  virtual std::string waitForBoxes(const CPlace& /*barrier*/, const std::string& /*phase*/) { return {}; }
   /// Of cores that go on while their threads do (async_products.h). Empty: the language has none.
   virtual std::string beginProducts() { return {}; }
   virtual std::string waitForProducts(int64_t /*left*/) { return {}; }

@@ -288,11 +288,27 @@ private:
       return;
     case Op::END: close(u.srcCount() - 1); return;
     default:
+      if (waitsForBoxes(u)) return waitForBoxes(u);
       if (std::string text = barrier(u); !text.empty()) line(text);
     }
   }
 
+  /// A statement for each barrier.
+  void waitForBoxes(UOp u) {
+    for (UOp at : u.src())
+      if (at.is(Op::INDEX)) line(types_.waitForBoxes(addressOf(at), bare(text(u.src(0)))));
+  }
+  CPlace addressOf(UOp index) {
+    UOp pointer = throughAfter(index.src(0));
+    UOp at = throughAfter(index.src(1));
+    return {text(pointer),          text(index.src(1)),          pointer.dtype().base(),
+            pointer.dtype().base(), pointer.dtype().addrspace(), at.dtype().itemsize() == 8,
+            at.is(Op::ADD)};
+  }
+
   std::string barrier(UOp u) {
+    if (const BoxBarriers count = preparesBoxes(u); count.stages)
+      return types_.prepareBoxes(addressOf(u.src(0)), count);
     if (closesCopies(u)) return types_.closeCopies();
     const std::optional<int64_t> left = copiesLeft(u);
     if (left) return types_.barrierForCopies(*left, showsToUnits(u));
@@ -341,6 +357,7 @@ private:
     };
     auto write = [&](const CPlace& to, const std::string& value) { put(types_.store(to, bare(value))); };
     CPlace to = place(a);
+    if (isBox(u)) return put(types_.copyBox(to, addressOf(u.src(1)), boxOf(u)));
     if (UOp load = throughAfter(u.src(1)); isAsyncCopy(u) && of(load).isCopied)
       return put(types_.copyAsync(to, place(accessOf(load))));
     if (!byLane(to)) return write(to, text(u.src(1)));

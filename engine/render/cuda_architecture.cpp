@@ -3,9 +3,11 @@
 #include "engine/render/cuda_architecture.h"
 
 #include "engine/base/error.h"
+#include "engine/render/signature.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 
@@ -57,6 +59,28 @@ int64_t productsOf(const std::string& architecture) {
 
 std::string withOwnInstructions(const std::string& architecture) {
   return architecture == "sm_90" ? "sm_90a" : architecture;
+}
+
+BoxMap boxMapOf(const LoweredKernel& kernel, UOp buffer, const Box& box) {
+  const std::vector<UOp> globals = signatureOf(kernel).globals;
+  const auto at = std::find(globals.begin(), globals.end(), buffer);
+  return {globalName(buffer),
+          at - globals.begin(),
+          buffer.dtype().base(),
+          box.columns,
+          box.lines,
+          box.pitch,
+          (buffer.dtype().size() + box.pitch - 1) / box.pitch};
+}
+
+std::vector<BoxMap> boxMapsOf(const LoweredKernel& kernel) {
+  std::vector<BoxMap> maps;
+  for (UOp u : kernel.uops) {
+    if (!isBox(u)) continue;
+    BoxMap map = boxMapOf(kernel, u.src(1).bufferOf(), boxOf(u));
+    if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(std::move(map));
+  }
+  return maps;
 }
 
 SharedMemory::SharedMemory(const LoweredKernel& kernel) {

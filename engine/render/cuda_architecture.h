@@ -8,6 +8,7 @@
 // Invariant: the places of a kernel's memories do not overlap, and memories of 1,024 bytes or more begin at multiples of
 // 1,024, as swizzled operands of tensor cores must.
 #pragma once
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/codegen.h"
 
 #include <string>
@@ -30,6 +31,20 @@ int64_t sharedMaxOf(const std::string& architecture);
 int64_t productsOf(const std::string& architecture);
 /// The same architecture with the instructions that it alone has: "sm_90a" of "sm_90". Others are unchanged.
 std::string withOwnInstructions(const std::string& architecture);
+
+/// What the driver has to tell the memory engine about an operand that is copied as boxes (async_boxes.h): a kernel has a
+/// parameter of 128 bytes for each, behind the others, in this order.
+struct BoxMap {
+  std::string buffer;   ///< name of the parameter that boxes are copied from
+  int64_t position = 0; ///< of the buffer among those of a launch
+  DType element;
+  int64_t columns = 64, lines = 1; ///< of a box
+  int64_t pitch = 1, rows = 1;     ///< of the matrix: elements from row to row, rows
+  bool operator==(const BoxMap&) const = default;
+};
+std::vector<BoxMap> boxMapsOf(const LoweredKernel& kernel);
+/// The map of a box that is copied from this buffer.
+BoxMap boxMapOf(const LoweredKernel& kernel, UOp buffer, const Box& box);
 
 /// The places of a kernel's shared memories in one block.
 class SharedMemory {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -91,6 +92,10 @@ public:
   void begin(const LoweredKernel& kernel) override {
     shared_.emplace(kernel);
     sharedSoFar_ = 0;
+    maps_ = cuda::boxMapsOf(kernel);
+    isReadByCores_ = std::any_of(kernel.uops.begin(), kernel.uops.end(), [](UOp u) {
+      return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name.starts_with("wgmma");
+    });
   }
   std::string array(DType element, const std::string& variable, int64_t size, AddrSpace space) override {
     if (space == AddrSpace::Local && shared_->dynamic()) {
@@ -98,7 +103,9 @@ public:
       return fmt::format("{0}* {1} = ({0}*)(shared_memory + {2}); // {3} elements", name(element), variable,
                          shared_->places().at(sharedSoFar_++), size);
     }
-    const char* local = space == AddrSpace::Local ? "__shared__ __align__(16) " : "";
+    const char* local = space != AddrSpace::Local ? ""
+                        : isReadByCores_          ? "__shared__ __align__(1024) "
+                                                  : "__shared__ __align__(16) ";
     return fmt::format("{}{} {}[{}];", local, name(element), variable, size);
   }
   std::string barrier() override { return "__syncthreads();"; }
@@ -122,6 +129,53 @@ public:
   std::string barrierForCopies(int64_t left, bool forUnits) override {
     return fmt::format("asm volatile(\"cp.async.wait_group {};{}\" ::: \"memory\"); __syncthreads();", left,
                        forUnits ? " fence.proxy.async.shared::cta;" : "");
+  }
+  std::string copyBox(const CPlace& to, const CPlace& from, const Box& box) override {
+    typedefs_["4box"] =
+        "struct __align__(64) TensorMap { unsigned long long words[16]; };\n"
+        "__device__ __forceinline__ void copy_box(void* to, const TensorMap* map, int column, int row, void* "
+        "barrier, "
+        "int bytes) {\n"
+        "  unsigned at = (unsigned)__cvta_generic_to_shared(to), b = "
+        "(unsigned)__cvta_generic_to_shared(barrier);\n"
+        "  asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" :: \"r\"(b), \"r\"(bytes) "
+        ": "
+        "\"memory\");\n"
+        "  asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+        "\"\n"
+        "               \"[%1, {%2, %3}], [%4];\" :: \"r\"(at), \"l\"(map), \"r\"(column), \"r\"(row), "
+        "\"r\"(b) : "
+        "\"memory\");\n}\n";
+    const auto map = std::find_if(maps_.begin(), maps_.end(), [&](const cuda::BoxMap& m) {
+      return m.buffer == from.pointer && m.lines == box.lines && m.pitch == box.pitch;
+    });
+    const std::string place = bare(to.index);
+    return fmt::format(
+        "copy_box({0}, &map{1}, ({2}) % {3}, ({2}) / {3}, {4} + {5} + ({6}) / {7} * {8}, {9});",
+        bare(to.address()), map - maps_.begin(), bare(from.index), box.pitch, to.pointer,
+        box.barrierAt(0, to.element.itemsize()), place, box.stage, kBarrierBytes / to.element.itemsize(),
+        box.lines * box.columns * to.element.itemsize());
+  }
+  std::string prepareBoxes(const CPlace& barriers, BoxBarriers count) override {
+    typedefs_["4prepare"] =
+        "__device__ __forceinline__ void prepare_boxes(void* barriers, int stages, int boxes) {\n"
+        "  unsigned b = (unsigned)__cvta_generic_to_shared(barriers);\n"
+        "  if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {\n"
+        "    for (int i = 0; i < stages; i++)\n"
+        "      asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" :: \"r\"(b + 8 * i), \"r\"(boxes) : "
+        "\"memory\");\n"
+        "    asm volatile(\"fence.mbarrier_init.release.cluster; fence.proxy.async;\" ::: \"memory\");\n  }\n"
+        "  __syncthreads();\n}\n";
+    return fmt::format("prepare_boxes({}, {}, {});", bare(barriers.address()), count.stages, count.boxes);
+  }
+  std::string waitForBoxes(const CPlace& barrier, const std::string& phase) override {
+    typedefs_["4wait"] =
+        "__device__ __forceinline__ void wait_for_boxes(void* barrier, int phase) {\n"
+        "  unsigned b = (unsigned)__cvta_generic_to_shared(barrier);\n"
+        "  asm volatile(\"{\\n.reg .pred ended;\\nagain:\\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\\n@!ended bra again;\\n}\"\n"
+        "               :: \"r\"(b), \"r\"(phase) : \"memory\");\n}\n";
+    return fmt::format("wait_for_boxes({}, {});", bare(barrier.address()), phase);
   }
   std::string beginProducts() override {
     return "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");";
@@ -165,6 +219,8 @@ public:
                                  name(g.dtype().base()), globalName(g)));
     for (UOp v : f.signature.vars)
       list.push_back(fmt::format("const {} {}", name(v.dtype()), identifier(v.arg().as<VarArg>().name)));
+    for (size_t i = 0; i < maps_.size(); ++i)
+      list.push_back(fmt::format("const __grid_constant__ TensorMap map{}", i));
     int64_t threads = 1;
     for (const Sint& s : f.kernel.localSize) threads *= s.isInt() ? s.i() : 1;
     // While a group waits at a barrier, its processor runs a second group: the registers must suffice for
@@ -234,6 +290,8 @@ private:
   std::set<std::string> arrays_;
   std::optional<cuda::SharedMemory> shared_;
   size_t sharedSoFar_ = 0; ///< memories of the group that are defined
+  std::vector<cuda::BoxMap> maps_;
+  bool isReadByCores_ = false; ///< its shared memory, which must then begin at multiples of an atom
 };
 
 } // namespace
@@ -294,6 +352,7 @@ GpuLanguage cudaLanguage(const std::string& wanted) {
             t.tensorCores = {{"mma_16_8_16_half", dtypes::float16, dtypes::float32, a, b, c, 32, rate},
                              {"mma_16_8_16_bfloat", dtypes::bfloat16, dtypes::float32, a, b, c, 32, rate}};
             if (architecture == "sm_90a") addWgmma(t.tensorCores);
+            t.copiesBoxes = architecture == "sm_90a";
             return t;
           },
           []() -> std::unique_ptr<CText> { return std::make_unique<CudaText>(); }};

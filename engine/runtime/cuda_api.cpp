@@ -15,6 +15,9 @@ struct Further {
   Call<unsigned> init;
   Call<Status, const char**> getErrorName, getErrorString;
   Call<int*, int, int> deviceGetAttribute;
+  Call<void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*, int,
+       int, int, int>
+      tensorMapEncode;
 };
 
 struct Driver {
@@ -43,6 +46,7 @@ Further furtherOf(void* library) {
   need(library, f.getErrorName, "cuGetErrorName");
   need(library, f.getErrorString, "cuGetErrorString");
   need(library, f.deviceGetAttribute, "cuDeviceGetAttribute");
+  need(library, f.tensorMapEncode, "cuTensorMapEncodeTiled");
   return f;
 }
 
@@ -115,6 +119,15 @@ const Driver& opened() {
 
 const Api& api() {
   return opened().api;
+}
+
+void encodeTensorMap(void* map, int type, const std::array<uint64_t, 2>& sizes,
+                     const std::array<uint64_t, 1>& distances, const std::array<uint32_t, 2>& box,
+                     const std::array<uint32_t, 2>& steps, void* address) {
+  // Of CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and CUtensorMapFloatOOBfill.
+  constexpr int kNoInterleave = 0, kSwizzle128 = 3, kLinesOf256 = 3, kZeros = 0;
+  api().must("CUDA", opened().further.tensorMapEncode, map, type, 2U, address, sizes.data(), distances.data(),
+             box.data(), steps.data(), kNoInterleave, kSwizzle128, kLinesOf256, kZeros);
 }
 
 int attribute(int device, int which) {

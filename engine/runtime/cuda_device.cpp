@@ -4,6 +4,7 @@
 #include "engine/render/gpu_text.h"
 #include "engine/render/nvptx_renderer.h"
 #include "engine/runtime/cuda_api.h"
+#include "engine/runtime/cuda_boxes.h"
 #include "engine/runtime/cuda_compiler.h"
 #include "engine/runtime/device_makers.h"
 #include "engine/runtime/driver_device.h"
@@ -20,15 +21,22 @@ using namespace cuda;
 
 class CudaCode : public driver::Code {
 public:
-  CudaCode(Binary binary, int64_t sharedBytes) : binary_(std::move(binary)), sharedBytes_(sharedBytes) {}
+  CudaCode(Binary binary, int64_t sharedBytes, std::vector<BoxMap> maps)
+      : binary_(std::move(binary)), sharedBytes_(sharedBytes), maps_(std::move(maps)) {}
   const std::string& image() const override { return binary_.image; }
   std::string listing(std::vector<AssemblyLine>* lines) const override { return sass(binary_, lines); }
   std::optional<RegisterUse> registerUse() const override { return registerUseOf(binary_); }
   int64_t sharedBytes() const override { return sharedBytes_; }
+  std::vector<driver::LargeArgument> furtherArguments(std::span<void* const> buffers) const override {
+    std::vector<driver::LargeArgument> all;
+    for (const BoxMap& m : maps_) all.push_back(encoded(m, buffers[static_cast<size_t>(m.position)]));
+    return all;
+  }
 
 private:
   Binary binary_;
   int64_t sharedBytes_;
+  std::vector<BoxMap> maps_;
 };
 
 class CudaDevice : public driver::DriverDevice {
@@ -37,9 +45,11 @@ public:
 
 protected:
   std::unique_ptr<driver::Code> codeOf(const LoweredKernel& kernel, const std::string& source) override {
-    if (llvm_) return std::make_unique<CudaCode>(cuda::compileIr(kernel.name, source, gpu().architecture), 0);
+    if (llvm_)
+      return std::make_unique<CudaCode>(cuda::compileIr(kernel.name, source, gpu().architecture), 0,
+                                        std::vector<BoxMap>());
     return std::make_unique<CudaCode>(cuda::compile(kernel.name, source, gpu().architecture),
-                                      SharedMemory(kernel).dynamic());
+                                      SharedMemory(kernel).dynamic(), boxMapsOf(kernel));
   }
 
 private:

@@ -15,9 +15,10 @@ namespace uopscope::driver {
 
 namespace {
 
-/// The arguments of a launch as the driver reads them: one little-endian word each.
+/// The arguments of a launch as the driver reads them: one little-endian word each, then larger ones.
 struct Arguments {
   std::vector<uint64_t> words;
+  std::vector<LargeArgument> further;
   std::vector<void*> pointers;
 };
 struct Shape {
@@ -92,7 +93,9 @@ public:
     Arguments a;
     for (void* b : buffers) a.words.push_back(reinterpret_cast<uintptr_t>(b));
     for (size_t slot : slots_) a.words.push_back(static_cast<uint64_t>(vars[slot]));
+    a.further = code_->furtherArguments(buffers);
     for (uint64_t& w : a.words) a.pointers.push_back(&w);
+    for (LargeArgument& l : a.further) a.pointers.push_back(&l);
     return a;
   }
   unsigned sharedBytes() const { return static_cast<unsigned>(code_->sharedBytes()); }

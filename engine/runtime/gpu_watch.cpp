@@ -50,6 +50,7 @@ void GpuWatch::groupBegins(int64_t group) {
   underWay_.clear();
   closed_.assign(static_cast<size_t>(threadsPerGroup_), 0);
   productReads_.clear();
+  boxes_.clear();
   products_.assign(static_cast<size_t>(threadsPerGroup_), 0);
   shownPhase_ = 0;
   held_.clear();
@@ -151,7 +152,8 @@ void GpuWatch::touched(const WatchedAccess& a) {
   int64_t bytes = a.count * m.elementBytes;
   if (m.space == WatchedSpace::Own) return touchedOwn(a);
   uint32_t turn = executed_[{a.instruction, thread_}]++;
-  requests_[{a.instruction, turn, thread_ / kWarp}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
+  requests_[{a.instruction, turn, thread_ / kWarp}].push_back(
+      {int64_t{a.memory}, a.first * m.elementBytes, bytes});
   bool global = m.space == WatchedSpace::Global;
   if (global && !a.isWrite) loadedBytes_ += static_cast<uint64_t>(bytes);
   if (m.size <= 0) return; // without a size, neither bounds nor races can be checked
@@ -171,6 +173,7 @@ void GpuWatch::touched(const WatchedAccess& a) {
       const auto thread = static_cast<size_t>(thread_);
       if (a.isAsync && !c.isUnderWay) underWay_.push_back({a.memory, e, thread, closed_[thread]});
       c.isUnderWay = c.isUnderWay || a.isAsync;
+      c.isOfEngine = false;
       if (shadow)
         std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset) + e * m.elementBytes,
                     m.elementBytes, true);

@@ -76,6 +76,11 @@ public:
   /// Each thread waited until at most so many groups of its asynchronous copies were under way; no value: for none. With
   /// `forUnits`, cores then see what threads wrote to shared memory.
   void phaseEnds(std::optional<int64_t> copiesLeft, bool forUnits = false);
+  /// The memory engine begins to copy an element, asked by the thread that runs, to a stage of shared memory.
+  void boxCopies(uint32_t instruction, uint32_t from, int64_t element, uint32_t to, int64_t place,
+                 int64_t stage);
+  /// The thread that runs waited for all boxes of a stage.
+  void boxesArrived(uint32_t memory, int64_t stage);
   /// The thread that runs hands its registers to products.
   void beginsProducts();
   /// A product of the thread's warp reads an element of shared memory; told for the first thread of the warp.
@@ -107,6 +112,7 @@ private:
   struct Cell {
     Mark writer, reader, otherReader;
     bool isUnderWay = false; ///< its writer is an asynchronous copy that no barrier waited for
+    bool isOfEngine = false; ///< its writer is the memory engine, whose writes cores see
     uint16_t products = 0;   ///< under way that read it
   };
   bool races(const Mark& m) const;
@@ -137,6 +143,7 @@ private:
     int64_t group = 0; ///< groups that its thread had ended before
   };
   std::vector<Copy> underWay_;
+  std::vector<Copy> boxes_;        ///< elements of boxes that nobody waited for; `group` is the stage
   std::vector<Copy> productReads_; ///< elements that products under way read
   std::vector<int64_t> products_;  ///< groups of products that each thread ended
   uint16_t shownPhase_ = 0;        ///< what was written in earlier phases, cores see

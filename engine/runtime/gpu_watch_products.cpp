@@ -1,5 +1,5 @@
-// Products that a core begins and that go on while its threads do: what they read from shared memory, and the registers that
-// they add to.
+// Products and copies that go on while threads do: what products read from shared memory, the registers that they add to, and
+// the boxes that the memory engine copies.
 #include "engine/runtime/gpu_watch.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ void GpuWatch::productReads(uint32_t instruction, uint32_t memory, int64_t eleme
     raced(a, element, c.writer, true);
   else if (c.writer.thread == 0)
     neverWritten(a, element);
-  else if (c.writer.phase >= shownPhase_)
+  else if (!c.isOfEngine && c.writer.phase >= shownPhase_)
     found(c.writer.instruction, instruction, "not shown",
           fmt::format("a product of {} reads {}[{}], and no barrier has shown it what was written there\n"
                       "      {}\n      {}",
@@ -33,6 +33,41 @@ void GpuWatch::productReads(uint32_t instruction, uint32_t memory, int64_t eleme
   c.reader = me(instruction);
   productReads_.push_back(
       {memory, element, static_cast<size_t>(thread_), products_[static_cast<size_t>(thread_)]});
+}
+
+void GpuWatch::boxCopies(uint32_t instruction, uint32_t from, int64_t element, uint32_t to, int64_t place,
+                         int64_t stage) {
+  const WatchedAccess read{.instruction = instruction, .memory = from, .first = element},
+      write{.instruction = instruction, .memory = to, .first = place, .isWrite = true};
+  const int64_t bytes = memories_[from].elementBytes;
+  loadedBytes_ += static_cast<uint64_t>(bytes);
+  if (memories_[from].size > 0) {
+    Cell& source = cellsOf(from)[static_cast<size_t>(element)];
+    if (races(source.writer)) raced(read, element, source.writer, true);
+    auto [shadow, offset] = shadows_[from];
+    if (shadow && !(*shadow)[offset + static_cast<size_t>(element * bytes)]) neverWritten(read, element);
+    if (source.reader.thread == 0) differentBytes_ += static_cast<uint64_t>(bytes);
+    source.reader = me(instruction);
+  }
+  Cell& c = cellsOf(to)[static_cast<size_t>(place)];
+  if (c.isUnderWay) underWay(write, place, c.writer);
+  if (c.products) productStillReads(write, place);
+  if (races(c.writer)) raced(write, place, c.writer, true);
+  if (races(c.reader)) raced(write, place, c.reader, false);
+  if (races(c.otherReader)) raced(write, place, c.otherReader, false);
+  c.writer = me(instruction);
+  c.isUnderWay = c.isOfEngine = true;
+  boxes_.push_back({to, place, static_cast<size_t>(thread_), stage});
+}
+
+void GpuWatch::boxesArrived(uint32_t memory, int64_t stage) {
+  std::erase_if(boxes_, [&](const Copy& b) {
+    if (b.memory != memory || b.group != stage) return false;
+    Cell& c = cells_[memory][static_cast<size_t>(b.element)];
+    c.isUnderWay = false;
+    c.writer.phase = static_cast<uint16_t>(phase_ - 1); // whoever waited comes after it
+    return true;
+  });
 }
 
 void GpuWatch::productStillReads(const WatchedAccess& a, int64_t element) {

@@ -120,7 +120,21 @@ private:
             ~size_t{63};
   }
 
+  int32_t memoryOf(UOp pointer) const { return memoryOf_.at(throughAfter(pointer)); }
+
+  void box(UOp u) {
+    const Access a = accessOf(u);
+    const Operand place = operand(a.index.src(1)), gate = a.gate ? operand(a.gate) : Operand{},
+                  position = operand(u.src(1).src(1));
+    Instruction& in = emit(Do::CopyBox, u);
+    in.memory = memoryOf_.at(a.pointer);
+    in.fromMemory = memoryOf(u.src(1).src(0));
+    in.a = place, in.b = gate, in.c = position;
+    in.box = boxOf(u);
+  }
+
   void access(UOp u) {
+    if (isBox(u)) return box(u);
     Access a = accessOf(u);
     auto memory = memoryOf_.find(a.pointer);
     if (memory == memoryOf_.end())
@@ -196,6 +210,16 @@ private:
 
   void barrier(UOp u) {
     const std::optional<int64_t> products = productsLeft(u);
+    if (waitsForBoxes(u)) {
+      const Operand phase = operand(u.src(0));
+      std::vector<int32_t> barriers;
+      for (UOp at : u.src())
+        if (at.is(Op::INDEX)) barriers.insert(barriers.end(), {memoryOf(at.src(0)), operand(at.src(1)).slot});
+      Instruction& in = emit(Do::WaitForBoxes, u);
+      in.a = phase;
+      in.barriers = std::move(barriers);
+      return;
+    }
     Instruction& in = emit(closesCopies(u)                      ? Do::CloseCopies
                            : beginsProducts(u)                  ? Do::BeginProducts
                            : products || waitsForAllProducts(u) ? Do::WaitForProducts
@@ -203,6 +227,8 @@ private:
                            u);
     in.left = products ? products : copiesLeft(u);
     in.forUnits = showsToUnits(u);
+    in.prepares = preparesBoxes(u);
+    if (in.prepares.stages) in.memory = memoryOf(u.src(0).src(0));
   }
 
   /// Finds the loads and stores of registers that products under way add to: the core reads and writes them itself.
@@ -377,6 +403,13 @@ std::string RefProgram::assembly() const {
       break;
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
+    case Do::CopyBox:
+      out += fmt::format("{:4} BOX {}[{}] <- {}[{}], {} lines of {}, gate {}\n", i,
+                         memories_[static_cast<size_t>(in.memory)].name, place(in.a),
+                         memories_[static_cast<size_t>(in.fromMemory)].name, place(in.c), in.box.lines,
+                         in.box.columns, place(in.b));
+      break;
+    case Do::WaitForBoxes: out += fmt::format("{:4} WAIT for boxes, phase {}\n", i, place(in.a)); break;
     case Do::BeginProducts: out += fmt::format("{:4} BEGIN PRODUCTS\n", i); break;
     case Do::WaitForProducts:
       out += fmt::format("{:4} WAIT for {}\n", i,

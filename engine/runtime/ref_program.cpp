@@ -169,13 +169,18 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::CloseCopies:
       if (watch_) watch_->closesCopies();
       break;
+    case Do::CopyBox: copyBox(r, item, in); break;
+    case Do::WaitForBoxes: waitForBoxes(r, item, in); break;
     case Do::BeginProducts:
       if (watch_) watch_->beginsProducts();
       break;
     case Do::WaitForProducts:
       if (watch_) watch_->waitsForProducts(in.left);
       break;
-    case Do::Barrier: item.at = at; return in.what;
+    case Do::Barrier:
+      if (in.prepares.stages) prepareBoxes(r, in);
+      item.at = at;
+      return in.what;
     case Do::Wmma:
     case Do::Done: item.at = at - 1; return in.what;
     }
@@ -204,12 +209,13 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
     groups_ = groups;
     threads_ = perGroup;
   }
-  Run r{buffers, std::vector<std::byte>(sharedBytes_)};
+  Run r{buffers, std::vector<std::byte>(sharedBytes_), {}};
   std::vector<WorkItem> items(static_cast<size_t>(perGroup));
   for (WorkItem& item : items) item.values = initial_;
   for (int64_t group = 0; group < groups; ++group) {
     if (gpu_ && gpu_->group.value_or(group) != group) continue;
     std::fill(r.shared.begin(), r.shared.end(), std::byte{0xff});
+    r.boxes.clear();
     for (int64_t local = 0; local < perGroup; ++local) {
       WorkItem& item = items[static_cast<size_t>(local)];
       item.at = 0;

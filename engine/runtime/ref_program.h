@@ -13,6 +13,7 @@
 // findings. The threads of a warp meet at each WMMA, whose products are added in double precision and
 // rounded once.
 #pragma once
+#include "engine/codegen/async_boxes.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
 #include "engine/uop/eval.h"
@@ -76,6 +77,8 @@ private:
     End,
     If,
     CloseCopies,
+    CopyBox,
+    WaitForBoxes,
     BeginProducts,
     WaitForProducts,
     Barrier,
@@ -100,6 +103,12 @@ private:
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
     bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
+    std::vector<int32_t> barriers =
+        {}; ///< for WaitForBoxes: memory, slot of the place, ... ; the phase is operand a
+    int32_t fromMemory =
+        -1;       ///< for CopyBox, whose operand c is the place there; a is that in `memory`, b a gate
+    Box box = {}; ///< for CopyBox
+    BoxBarriers prepares = {}; ///< for a Barrier that prepares those of boxes in `memory`
     bool ofProduct =
         false; ///< a Load or Store of registers for a product that is under way (async_products.h)
     bool forUnits = false; ///< a Barrier that shows shared memory to cores
@@ -126,6 +135,9 @@ private:
 
   Do run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  void copyBox(Run& r, const WorkItem& item, const Instruction& in) const;
+  void waitForBoxes(Run& r, const WorkItem& item, const Instruction& in) const;
+  void prepareBoxes(Run& r, const Instruction& in) const;
   void tell(const WorkItem& item, const Instruction& in) const;
   /// `before` are the bytes at `now` before a store; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,

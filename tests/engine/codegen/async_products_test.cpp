@@ -1,15 +1,19 @@
 // Products of cores that read shared memory themselves (wgmma): every way that operands lie, types, widths and steps keep the
 // values; kernels that are broken on purpose are found.
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/async_products.h"
 #include "engine/codegen/shared_operand.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/render/gpu_text.h"
+#include "engine/runtime/cuda_boxes.h"
 #include "tests/engine/codegen/kernels.h"
 #include "tests/engine/codegen/oracle.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <random>
 #include <set>
@@ -36,9 +40,14 @@ UOp withOpts(UOp ast, std::vector<Opt> opts) {
   info.optsToApply = std::move(opts);
   return ast.withArg(Arg::of(info));
 }
-const Target& hopper() {
-  static const Target target = cudaLanguage("sm_90a").target();
-  return target;
+/// sm_90a, whose threads or whose memory engine copies operands.
+const Target& hopper(bool byEngine = false) {
+  static const std::array<Target, 2> targets = [] {
+    std::array<Target, 2> both{cudaLanguage("sm_90a").target(), cudaLanguage("sm_90a").target()};
+    both[0].copiesBoxes = false;
+    return both;
+  }();
+  return targets.at(byEngine ? 1 : 0);
 }
 /// The number of the core of this width for a type.
 int64_t coreOf(int64_t columns, DType type) {
@@ -101,27 +110,35 @@ int64_t count(const LoweredKernel& k, const std::function<bool(UOp)>& f) {
 TEST_CASE("a core reads operands from shared memory, whatever way they lie") {
   Pool pool;
   PoolScope scope(pool);
-  for (bool a : {false, true})
-    for (bool b : {false, true}) {
-      CAPTURE(a);
-      CAPTURE(b);
-      LoweredKernel k = lowerKernel(withOpts(product(128, 64, 256, a, b),
-                                             optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}})),
-                                    hopper());
-      CHECK(failureOf(k, 128, 64, 256, a, b) == "");
-      CHECK(count(k, [](UOp u) { return u.is(Op::WMMA); }) == 4);
-      CHECK(count(k, beginsProducts) == 1);
-      CHECK(count(k, [](UOp u) { return productsLeft(u).has_value(); }) == 1);
-      CHECK(count(k, waitsForAllProducts) == 1);
-      CHECK(count(k, showsToUnits) == 1);
-    }
+  for (bool byEngine : {false, true})
+    for (bool a : {false, true})
+      for (bool b : {false, true}) {
+        CAPTURE(byEngine);
+        CAPTURE(a);
+        CAPTURE(b);
+        LoweredKernel k =
+            lowerKernel(withOpts(product(128, 64, 256, a, b),
+                                 optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}})),
+                        hopper(byEngine));
+        CHECK(failureOf(k, 128, 64, 256, a, b) == "");
+        CHECK(count(k, [](UOp u) { return u.is(Op::WMMA); }) == 4);
+        CHECK(count(k, beginsProducts) == 1);
+        CHECK(count(k, [](UOp u) { return productsLeft(u).has_value(); }) == 1);
+        CHECK(count(k, waitsForAllProducts) == 1);
+        CHECK(count(k, showsToUnits) == (byEngine ? 0 : 1));
+        CHECK(count(k, waitsForBoxes) == (byEngine ? 1 : 0));
+        // Two steps ahead and one in the loop; 128 rows that lie side by side are two boxes of 64.
+        CHECK(count(k, isBox) == (byEngine ? 3 * (a ? 3 : 2) : 0));
+        CHECK(k.ins == std::vector<int>{1, 2});
+      }
 }
 
 TEST_CASE("the kernel as it is written gives the same values as on such a core") {
   Pool pool;
   PoolScope scope(pool);
-  checkKernel(withOpts(product(64, 64, 192, true, false), optsFor(coreOf(64, dtypes::float16), {})), hopper(),
-              3);
+  for (bool byEngine : {false, true})
+    checkKernel(withOpts(product(64, 64, 192, true, false), optsFor(coreOf(64, dtypes::float16), {})),
+                hopper(byEngine), 3);
 }
 
 TEST_CASE(
@@ -148,14 +165,17 @@ TEST_CASE(
       {64, 64, 128, 64, dtypes::float16, false, false, {}}, // fewer steps than stages
       // A step of 128 terms is two rows of 128 bytes.
       {64, 64, 384, 64, dtypes::float16, false, true, {{OptOp::UNROLL, 0, {2}}}}};
-  for (const Case& c : cases) {
-    const std::string size = fmt::format("{} by {} by {}, core of {}", c.rows, c.columns, c.terms, c.width);
-    CAPTURE(size);
-    LoweredKernel k = lowerKernel(withOpts(product(c.rows, c.columns, c.terms, c.a, c.b, c.type),
-                                           optsFor(coreOf(c.width, c.type), c.more)),
-                                  hopper());
-    CHECK(failureOf(k, c.rows, c.columns, c.terms, c.a, c.b, c.type) == "");
-  }
+  for (const Case& c : cases)
+    for (bool byEngine : {false, true}) {
+      const std::string size = fmt::format("{} by {} by {}, core of {}", c.rows, c.columns, c.terms, c.width);
+      CAPTURE(size);
+      CAPTURE(byEngine);
+      LoweredKernel k = lowerKernel(withOpts(product(c.rows, c.columns, c.terms, c.a, c.b, c.type),
+                                             optsFor(coreOf(c.width, c.type), c.more)),
+                                    hopper(byEngine));
+      CHECK(failureOf(k, c.rows, c.columns, c.terms, c.a, c.b, c.type) == "");
+      CHECK((count(k, isBox) > 0) == byEngine);
+    }
 }
 
 TEST_CASE("kernels that hand over, show or wait too little are found") {
@@ -166,7 +186,9 @@ TEST_CASE("kernels that hand over, show or wait too little are found") {
   struct Broken {
     const char *what, *says;
     std::function<UOp(UOp)> change; ///< a null node is left out
+    bool byEngine = false;
   };
+  auto isPlain = [](UOp u) { return u.is(Op::BARRIER) && !u.arg(); };
   const std::vector<Broken> all{
       {"registers are not handed over",
        "not handed over: ", [](UOp u) { return beginsProducts(u) ? UOp() : u; }},
@@ -185,7 +207,7 @@ TEST_CASE("kernels that hand over, show or wait too little are found") {
   for (const Broken& b : all) {
     const std::string what = b.what;
     CAPTURE(what);
-    LoweredKernel k = lowerKernel(ast, hopper());
+    LoweredKernel k = lowerKernel(ast, hopper(b.byEngine));
     PoolScope inner(*k.pool);
     std::vector<UOp> changed;
     for (UOp u : k.uops)
@@ -289,6 +311,56 @@ TEST_CASE(
               [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
   CHECK(count(lowerKernel(product(4096, 4096, 4096, false, false), cudaLanguage("sm_90").target()),
               [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
+}
+
+TEST_CASE("the memory engine is told of matrices and of the boxes of a step") {
+  Pool pool;
+  PoolScope scope(pool);
+  struct Listener : Observer {
+    void onDecision(const Decision& d) override {
+      if (d.unit == "copies that a group begins for a step") decisions.push_back(d);
+    }
+    std::vector<Decision> decisions;
+  } listener;
+  LoweredKernel k;
+  {
+    ObserverScope observe(&listener);
+    k = lowerKernel(product(4096, 2048, 4096, false, false), hopper(true));
+  }
+  // 128 rows of 64 terms; 64 terms of 256 columns are four boxes of 64.
+  const std::vector<cuda::BoxMap> maps = cuda::boxMapsOf(k);
+  REQUIRE(maps.size() == 2);
+  const cuda::TiledMap left = cuda::tiledMapOf(maps[0].position == 1 ? maps[0] : maps[1]),
+                       right = cuda::tiledMapOf(maps[0].position == 1 ? maps[1] : maps[0]);
+  CHECK(left.sizes == std::array<uint64_t, 2>{4096, 4096});
+  CHECK(left.distances == std::array<uint64_t, 1>{8192});
+  CHECK(left.box == std::array<uint32_t, 2>{64, 128});
+  CHECK(left.type == 6); // CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+  CHECK(right.sizes == std::array<uint64_t, 2>{2048, 4096});
+  CHECK(right.box[0] == 64);
+  CHECK(right.box[1] == 64);
+  CHECK_THROWS_AS(cuda::tiledMapOf({.element = dtypes::float32}), Error);
+  REQUIRE(listener.decisions.size() == 1);
+  CHECK(*listener.decisions[0].price < listener.decisions[0].others.at(0).price);
+
+  const std::string text = makeGpuRenderer(cudaLanguage("sm_90a"), hopper(true))->render(k);
+  CAPTURE(text);
+  for (const char* part : {"const __grid_constant__ TensorMap map1)", "prepare_boxes(temp0", "copy_box(temp1",
+                           "wait_for_boxes(temp0", "cp.async.bulk.tensor.2d.shared::cluster.global"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+  CHECK(text.find("cp.async.cg") == std::string::npos);
+  // Lines that a row of the matrix does not hold are copied by threads.
+  UOp i = UOp::range(64, 0), j = UOp::range(64, 1), t = UOp::range(192, 2, AxisType::Reduce);
+  UOp windows = read(memory(1, 64 * 72 + 192, dtypes::float16), i * 72 + t),
+      b = read(memory(2, 64 * 192, dtypes::float16), t * 64 + j);
+  UOp overlapping =
+      kernel({memory(0, 64 * 64)
+                  .indexed({i * 64 + j})
+                  .store((windows * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
+                  .end({i, j})});
+  LoweredKernel plain =
+      checkKernel(withOpts(overlapping, optsFor(coreOf(64, dtypes::float16), {})), hopper(true), 5);
+  CHECK(count(plain, isBox) == 0);
 }
 
 TEST_CASE("the text of such a product begins, closes and waits") {
