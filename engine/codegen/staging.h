@@ -21,7 +21,8 @@
 //            results += products of shared[ko % 3]
 //
 // A core that reads shared memory itself (shared_operand.h) gets descriptors in place of its operands. Its products may be
-// under way when the next step begins, so a stage is copied to one step later.
+// under way when the next step begins, so a stage is copied to one step later. Where the target has a memory engine, it copies
+// the operands of such a core (async_boxes.h).
 #pragma once
 #include "engine/codegen/target.h"
 

@@ -84,7 +84,8 @@ TEST_CASE("AMD: launches on whole buffers and on parts at any element, one by on
   CHECK(testing::read(*from)[0] == 537);
 }
 
-TEST_CASE("a launch, alone and in a graph, asks for the shared memory that a program does not declare") {
+TEST_CASE("a launch, alone and in a graph, asks for more shared memory than a program declares, and has "
+          "further arguments") {
   if (!amdDoubleHere()) return;
   ofDouble<void(hip_double_runner)>("hip_double_run")(runAddNumber);
   struct AsksForMore : driver::Code {
@@ -92,6 +93,14 @@ TEST_CASE("a launch, alone and in a graph, asks for the shared memory that a pro
     const std::string& image() const override { return image_; }
     std::string listing(std::vector<AssemblyLine>*) const override { return {}; }
     int64_t sharedBytes() const override { return 70000; }
+    std::vector<driver::LargeArgument> furtherArguments(std::span<void* const> buffers) const override {
+      askedFor().push_back(buffers[0]);
+      return {driver::LargeArgument{}};
+    }
+    static std::vector<void*>& askedFor() {
+      static std::vector<void*> buffers;
+      return buffers;
+    }
     std::string image_;
   };
   Device& amd = Device::get("AMD");
@@ -114,6 +123,8 @@ TEST_CASE("a launch, alone and in a graph, asks for the shared memory that a pro
   CHECK(called(made, "hipGraphAddKernelNode and 70000 bytes\n"));
   CHECK(called(made, "hipGraphExecKernelNodeSetParams and 70000 bytes\n"));
   CHECK(testing::read(*to)[7] == 17);
+  // They are made for the buffers of each launch, and of each node of a graph when it is made or changed.
+  CHECK(AsksForMore::askedFor() == std::vector<void*>(3, memory[0]));
 }
 
 TEST_CASE("AMD: a second device has its own memory, runs what the first compiled, and is copied from") {
