@@ -127,8 +127,8 @@ double cyclesByWarps(const Product& p, const KernelShape& k, const TensorCore& c
   const int64_t groups = (product(k.outputs) + rows * columns - 1) / (rows * columns);
   step.groups = std::min(stages.groups, std::max<int64_t>(1, groups / processors));
   const int64_t runs = (groups + processors * step.groups - 1) / (processors * step.groups);
-  return cyclesOfStep(step, core.rate, std::max<int64_t>(2, stages.count)) *
-         static_cast<double>(runs * product(k.summed) / inStep);
+  const int64_t steps = runs * product(k.summed) / inStep;
+  return cyclesOfStep(step, core.rate, std::max<int64_t>(2, stages.count)) * static_cast<double>(steps);
 }
 
 /// The cheapest core that reads shared memory itself, by the cycles of the whole launch; none if others are cheaper.
@@ -161,8 +161,8 @@ SharedChoice chooseSharedCore(const Product& p, const KernelShape& k, const Targ
       const int64_t groups = product(k.outputs) / (tileRows * tileColumns);
       step.groups = std::min(stages.groups, std::max<int64_t>(1, groups / processors));
       const int64_t runs = (groups + processors * step.groups - 1) / (processors * step.groups);
-      const double cycles = cyclesOfStep(step, core.rate, stages.count) *
-                            static_cast<double>(runs * product(k.summed) / inStep);
+      const int64_t all = runs * product(k.summed) / inStep;
+      const double cycles = cyclesOfStep(step, core.rate, stages.count) * static_cast<double>(all);
       std::string what = fmt::format("{} for {} rows", core.name, tileRows);
       found.emplace_back(cycles,
                          SharedChoice{static_cast<int64_t>(i),
