@@ -18,8 +18,8 @@
 
 namespace uopscope {
 
-constexpr int64_t kProductsAhead =
-    1; ///< steps whose products may be under way while the next step begins its own
+/// Steps whose products may be under way while the next step begins its own; a kernel may wait for all in each step.
+constexpr int64_t kProductsAhead = 1;
 
 inline bool beginsProducts(UOp u) {
   return u.is(Op::BARRIER) && u.arg().kind() == ArgKind::String && u.arg().str() == "begin products";

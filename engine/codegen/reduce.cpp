@@ -196,7 +196,10 @@ UOp reduceToAccumulator(Match& m) {
     next = added ? added : addSlice(next, value, first, how, ctx.target);
   }
   UOp done = held.indexed({at}, withLanes(acc.dtype(), width)).store(next);
-  done = isAsync ? waitForAllProducts({waitForProducts({done}, kProductsAhead).end(loops)}) : done.end(loops);
+  done = isAsync
+             ? waitForAllProducts(
+                   {waitForProducts({done}, productsAhead(tiles.wmma.arg().as<WmmaArg>().name)).end(loops)})
+             : done.end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
   return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
 }

@@ -52,21 +52,30 @@ inline bool readsShared(const TensorCore& core) {
   return std::string_view(core.a.row).find('s') != std::string_view::npos;
 }
 
-/// The name of such a core in a WMMA: the core's, and how each operand lies: "_kn" has the terms of the left operand and the
-/// columns of the right one side by side, "_mk" the rows of the left one and the terms of the right one.
-inline std::string sharedName(const TensorCore& core, bool leftTerms, bool rightTerms) {
-  return std::string(core.name) + '_' + (leftTerms ? 'k' : 'm') + (rightTerms ? 'k' : 'n');
+/// The name of such a core in a WMMA: the core's, how each operand lies, and how many steps of a sum may be under way when the
+/// next begins. "_kn1" has the terms of the left operand and the columns of the right one side by side, "_mk0" the rows of the
+/// left one and the terms of the right one.
+inline std::string sharedName(const TensorCore& core, bool leftTerms, bool rightTerms, int64_t ahead) {
+  return std::string(core.name) + '_' + (leftTerms ? 'k' : 'm') + (rightTerms ? 'k' : 'n') +
+         static_cast<char>('0' + ahead);
 }
 /// Whether the terms of operand 0 (left) or 1 (right) lie side by side, by the name in a WMMA.
 inline bool termsSideBySide(std::string_view name, size_t operand) {
-  return name[name.size() - 2 + operand] == 'k';
+  return name[name.size() - 3 + operand] == 'k';
+}
+inline int64_t productsAhead(std::string_view name) {
+  return name.back() - '0';
+}
+inline std::string withProductsAhead(std::string name, int64_t ahead) {
+  name.back() = static_cast<char>('0' + ahead);
+  return name;
 }
 
 /// The core that a WMMA of this name runs on; null if there is none.
 inline const TensorCore* coreNamed(std::span<const TensorCore> cores, std::string_view name) {
   for (const TensorCore& core : cores) {
     const std::string_view own = core.name;
-    if (name == own || (readsShared(core) && name.size() == own.size() + 3 && name.starts_with(own) &&
+    if (name == own || (readsShared(core) && name.size() == own.size() + 4 && name.starts_with(own) &&
                         name[own.size()] == '_'))
       return &core;
   }

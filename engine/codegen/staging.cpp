@@ -192,8 +192,8 @@ std::vector<UOp> boxesOfSteps(const std::vector<Tile>& tiles, const std::vector<
 }
 
 /// The product with descriptors in place of the elements that its core reads itself.
-UOp productFromShared(UOp product, const std::vector<Tile>& tiles, const std::vector<UOp>& memories,
-                      const Copies& copies) {
+UOp productFromShared(UOp product, int64_t ahead, const std::vector<Tile>& tiles,
+                      const std::vector<UOp>& memories, const Copies& copies) {
   std::vector<UOp> sources;
   for (size_t operand = 0; operand < 2; ++operand)
     for (size_t i = 0; i < tiles.size() && sources.size() == operand; ++i)
@@ -201,7 +201,9 @@ UOp productFromShared(UOp product, const std::vector<Tile>& tiles, const std::ve
         sources.push_back(copies.descriptor(tiles[i], memories[i],
                                             termsSideBySide(product.arg().as<WmmaArg>().name, operand)));
   sources.push_back(product.src(2));
-  return product.withSrc(sources);
+  WmmaArg arg = product.arg().as<WmmaArg>();
+  arg.name = withProductsAhead(arg.name, ahead);
+  return product.withSrc(sources).withArg(Arg::of(arg));
 }
 
 /// The kernel as it is; a core that reads shared memory itself has no operands then.
@@ -226,7 +228,8 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   if (tiles.empty())
     return notStaged(ast, core, "a step has no tile of 64 elements side by side, as many for each thread");
   if (!tiles[0].isForCore && !isReused(tiles)) return ast;
-  const Stages stages = chooseStages(tiles, sum, nodes, threads, target);
+  const int64_t computing = tiles[0].isForCore ? stepsAhead(nodes, sum) : 0;
+  const Stages stages = chooseStages(tiles, sum, nodes, threads, computing, target);
   if (!stages.count) return notStaged(ast, core, "the stages of a step do not fit");
   int64_t bytes = 0;
   for (const Tile& t : tiles) bytes += t.bytes();
@@ -248,7 +251,6 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
                                  {}, Arg::of(static_cast<int64_t>(memories.size()))));
   }
   Copies copies(threads, sum.steps, stages.count, nextId);
-  const int64_t computing = tiles[0].isForCore ? kProductsAhead : 0;
   const std::vector<UOp> before =
       byEngine ? boxesOfSteps(tiles, boxes, memories, sum.steps, computing, copies.isFirst())
                : copiesOfSteps(tiles, memories, sum.steps, stages.count, computing, isAsync, copies);
@@ -258,7 +260,7 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   because([&] { return reasonToStage(tiles, sum, stages.count * bytes); });
   static const PatternMatcher useShared({kStaged}), ofCore({kOfCore});
   if (tiles[0].isForCore)
-    return replaceNodes(ast, {{product, productFromShared(product, tiles, ready, copies)}}, ofCore,
+    return replaceNodes(ast, {{product, productFromShared(product, computing, tiles, ready, copies)}}, ofCore,
                         "shared operands");
   UOpMap<UOp> staged;
   for (size_t i = 0; i < tiles.size(); ++i) staged[tiles[i].read] = copies.readBack(tiles[i], ready[i]);

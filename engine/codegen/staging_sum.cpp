@@ -52,15 +52,25 @@ const TensorCore* coreOf(UOp product, const Target& target) {
   return product ? coreNamed(target.tensorCores, product.arg().as<WmmaArg>().name) : nullptr;
 }
 
+int64_t stepsAhead(const std::vector<UOp>& nodes, const Sum& sum) {
+  constexpr OpSet kWithBranches{Op::EXP2, Op::LOG2, Op::SIN, Op::SQRT, Op::RECIPROCAL,
+                                Op::FDIV, Op::IDIV, Op::MOD, Op::POW};
+  return std::any_of(
+             nodes.begin(), nodes.end(),
+             [&](UOp u) { return u.in(kWithBranches) && u.dtype().isFloat() && u.dependsOn(sum.reduction); })
+             ? 0
+             : kProductsAhead;
+}
+
 Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
-                    const std::vector<UOp>& threads, const Target& target) {
+                    const std::vector<UOp>& threads, int64_t computing, const Target& target) {
   StagedStep step;
   for (const Tile& t : tiles) step.bytes += t.bytes();
   Stages two;
   two.count = 2 * step.bytes <= target.sharedMax ? 2 : 0;
   const TensorCore* core = coreOf(productOf(sum), target);
   if (!core || !target.copiesAsync || tiles.size() != 2 || core->rate == 0) return two;
-  step.computing = readsShared(*core) ? kProductsAhead : 0;
+  step.computing = computing;
   step.products = tiles[0].size * tiles[1].size / termsOfStep(sum);
   int64_t inGroup = 1, results = 1;
   for (UOp t : threads) inGroup *= extentOf(t);

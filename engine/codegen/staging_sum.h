@@ -19,9 +19,13 @@ UOp productOf(const Sum& sum);
 /// The core of a WMMA; null if there is no WMMA, or the target has no such core.
 const TensorCore* coreOf(UOp product, const Target& target);
 
+/// The steps whose products may be under way when the next step begins: none where results pass operations that a GPU computes
+/// with branches, since ptxas then moves sums between registers behind the loop, and waits for products one by one.
+int64_t stepsAhead(const std::vector<UOp>& nodes, const Sum& sum);
+
 /// The stages that take turns: two where threads wait for their copies themselves; no count if not even the fewest fit.
 Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
-                    const std::vector<UOp>& threads, const Target& target);
+                    const std::vector<UOp>& threads, int64_t computing, const Target& target);
 
 /// Why the operands of these tiles are staged. The bytes that a group loads for a step say what it saves.
 Decision reasonToStage(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes);

@@ -10,6 +10,7 @@
 //
 // In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
 // for the first that fits; 2 to pad loops that do not divide; 1).
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
@@ -163,14 +164,15 @@ private:
     std::vector<UOp> sources{a, b, UOp::constant(results, 0.0)};
     for (const auto* list : {&rowsInA_, &termsInA_, &columnsInB_, &termsInB_})
       sources.insert(sources.end(), list->begin(), list->end());
-    WmmaArg arg{sharedName(core_, strideOf(p_.left, p_.term) == 1, strideOf(p_.right, p_.term) == 1),
-                {columnsOf(core_), rowsOf(core_), termsOf(core_)},
-                core_.in,
-                core_.out,
-                device,
-                core_.threads,
-                {{}, {}, axes(inC_)},
-                {}};
+    WmmaArg arg{
+        sharedName(core_, strideOf(p_.left, p_.term) == 1, strideOf(p_.right, p_.term) == 1, kProductsAhead),
+        {columnsOf(core_), rowsOf(core_), termsOf(core_)},
+        core_.in,
+        core_.out,
+        device,
+        core_.threads,
+        {{}, {}, axes(inC_)},
+        {}};
     return UOp::make(Op::WMMA, results, sources, Arg::of(arg));
   }
   UOp added(UOp wmma) const {

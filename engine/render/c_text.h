@@ -88,9 +88,10 @@ public:
   virtual std::string prepareBoxes(const CPlace& /*barriers*/, BoxBarriers /*count*/) { return {}; }
   virtual std::string waitForBoxes(const CPlace& /*barrier*/, const std::string& /*phase*/) { return {}; }
   /// Of cores that go on while their threads do (async_products.h). Empty: the language has none.
-  virtual std::string beginProducts() { return {}; }
+  /// `sums`: the registers that products add to.
+  virtual std::string beginProducts(const std::vector<std::string>& /*sums*/) { return {}; }
   virtual std::string waitForProducts(int64_t /*left*/) { return {}; }
-  virtual std::string waitForAllProducts() { return {}; }
+  virtual std::string waitForAllProducts(const std::vector<std::string>& /*sums*/) { return {}; }
   /// The address of shared memory as a number.
   virtual std::string sharedAddress(const std::string& /*pointer*/) { return {}; }
   virtual std::string load(const CPlace& place);

@@ -306,14 +306,29 @@ private:
             at.is(Op::ADD)};
   }
 
+  /// The names of the registers that WMMAs add to.
+  std::vector<std::string> sumsOfProducts() {
+    std::vector<std::string> names;
+    for (UOp u : kernel_.uops) {
+      if (!u.is(Op::WMMA)) continue;
+      UOp sum = throughAfter(u.src(2));
+      if (sum.is(Op::VECTORIZE)) sum = throughAfter(sum.src(0));
+      if (!sum.is(Op::LOAD)) continue;
+      const UOp array = accessOf(sum).pointer;
+      if (array.is(Op::DEFINE_REG) && std::find(names.begin(), names.end(), text(array)) == names.end())
+        names.push_back(text(array));
+    }
+    return names;
+  }
+
   std::string barrier(UOp u) {
     if (const BoxBarriers count = preparesBoxes(u); count.stages)
       return types_.prepareBoxes(addressOf(u.src(0)), count);
     if (closesCopies(u)) return types_.closeCopies();
     const std::optional<int64_t> left = copiesLeft(u);
     if (left) return types_.barrierForCopies(*left, showsToUnits(u));
-    if (beginsProducts(u)) return types_.beginProducts();
-    if (waitsForAllProducts(u)) return types_.waitForAllProducts();
+    if (beginsProducts(u)) return types_.beginProducts(sumsOfProducts());
+    if (waitsForAllProducts(u)) return types_.waitForAllProducts(sumsOfProducts());
     const std::optional<int64_t> products = productsLeft(u);
     return products ? types_.waitForProducts(*products) : types_.barrier();
   }

@@ -177,8 +177,8 @@ public:
         "               :: \"r\"(b), \"r\"(phase) : \"memory\");\n}\n";
     return fmt::format("wait_for_boxes({}, {});", bare(barrier.address()), phase);
   }
-  std::string beginProducts() override {
-    return "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");";
+  std::string beginProducts(const std::vector<std::string>& sums) override {
+    return settled(sums) + "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");";
   }
   std::string waitForProducts(int64_t left) override {
     return fmt::format(
@@ -186,8 +186,10 @@ public:
         "\"memory\");",
         left);
   }
-  std::string waitForAllProducts() override {
-    return "asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");";
+  std::string waitForAllProducts(const std::vector<std::string>& sums) override {
+    const std::string wait =
+        "asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\"); " + settled(sums);
+    return wait.substr(0, wait.find_last_not_of(' ') + 1);
   }
   std::string sharedAddress(const std::string& pointer) override {
     return fmt::format("(unsigned int)__cvta_generic_to_shared({})", pointer);
@@ -266,6 +268,17 @@ protected:
   }
 
 private:
+  /// The compiler may move what reads or writes a register across a statement that does not name it: these name the sums, so
+  /// that all writes come before products begin and all reads after the wait for them.
+  std::string settled(const std::vector<std::string>& sums) {
+    typedefs_["4settled"] =
+        "template <int n> __device__ __forceinline__ void settled(float (&sums)[n]) {\n"
+        "#pragma unroll\n"
+        "  for (int i = 0; i < n; i++) asm volatile(\"\" : \"+f\"(sums[i]) :: \"memory\");\n}\n";
+    std::string calls;
+    for (const std::string& s : sums) calls += fmt::format("settled({}); ", s);
+    return calls;
+  }
   /// wgmma: 128 threads begin to add the product of two operands in shared memory to their registers.
   std::string asyncProduct(const WmmaArg& w, const char* type, std::span<const std::string> a) {
     const int64_t held = w.dims[0] * w.dims[1] / w.threads;

@@ -178,6 +178,25 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("results that pass operations with branches wait for all products of a step") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(64, 0), j = UOp::range(64, 1), t = UOp::range(192, 2, AxisType::Reduce);
+  UOp a = read(memory(1, 64 * 192, dtypes::float16), i * 192 + t),
+      b = read(memory(2, 64 * 192, dtypes::float16), t * 64 + j);
+  UOp sum = (a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t});
+  for (bool byEngine : {false, true})
+    for (bool branches : {false, true}) {
+      CAPTURE(byEngine);
+      UOp result = branches ? sum.alu(Op::SQRT) : sum + 1.0;
+      UOp ast = kernel({memory(0, 64 * 64).indexed({i * 64 + j}).store(result).end({i, j})});
+      LoweredKernel k =
+          checkKernel(withOpts(ast, optsFor(coreOf(64, dtypes::float16), {})), hopper(byEngine), 9);
+      CHECK(count(k, [](UOp u) { return productsLeft(u) == 0; }) == (branches ? 1 : 0));
+      CHECK(count(k, [](UOp u) { return productsLeft(u) == 1; }) == (branches ? 0 : 1));
+    }
+}
+
 TEST_CASE("kernels that hand over, show or wait too little are found") {
   Pool pool;
   PoolScope scope(pool);
