@@ -36,7 +36,7 @@ struct Tile {
   int64_t size = 1;          ///< elements
   int64_t reuse = 1;         ///< threads of other results, or warps of them, that read the same element
   int64_t vector = 1;        ///< contiguous elements that a thread copies at once
-  int64_t step = 0;          ///< elements of a half of the shared memory
+  int64_t step = 0;          ///< elements of a stage of the shared memory
   bool byAddress = false;
   /// Bits of the position: the first is added to the second, which is one of the 16-byte column.
   std::vector<std::pair<int, int>> exchanged;
@@ -55,7 +55,7 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
 std::vector<UOp> valuesOfLoops(const Tile& tile);
 /// The values of the digits for an element of the tile by its number in global memory's order.
 std::vector<UOp> valuesOfElement(const Tile& tile, UOp element);
-/// The place in a half of shared memory for these values of the digits.
+/// The place in a stage of shared memory for these values of the digits.
 UOp placeOf(const Tile& tile, const std::vector<UOp>& values);
 
 } // namespace uopscope
