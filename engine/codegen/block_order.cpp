@@ -49,8 +49,7 @@ std::optional<Blocks> blocksOf(UOp ast, const Target& target) {
   b.rows = globals[globals.size() - 2];
   b.columns = globals.back();
   b.grid = {.rows = extentOf(b.rows), .columns = extentOf(b.columns)};
-  const int64_t together = results > kManyResults ? kThreadsWithManyResults : kThreadsAtOnce;
-  b.atOnce = target.processors * std::max<int64_t>(1, together / threads);
+  b.atOnce = target.processors * groupsAtOnce(threads, results);
   for (UOp read : nodes) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::DEFINE_GLOBAL)) continue;
     bool ofRow = read.dependsOn(b.rows), ofColumn = read.dependsOn(b.columns);
@@ -69,6 +68,11 @@ double megabytes(int64_t bytes) {
 }
 
 } // namespace
+
+int64_t groupsAtOnce(int64_t threads, int64_t results) {
+  const int64_t together = results > kManyResults ? kThreadsWithManyResults : kThreadsAtOnce;
+  return std::max<int64_t>(1, together / threads);
+}
 
 int64_t bytesRead(const BlockGrid& grid, int64_t atOnce, int64_t band) {
   const int64_t blocks = grid.rows * grid.columns, runs = (blocks + atOnce - 1) / atOnce;

@@ -25,6 +25,9 @@ struct BlockGrid {
   int64_t rowBytes = 0, columnBytes = 0; ///< that a block reads of the operands: of its row, of its column
 };
 
+/// The groups of a product that a processor runs at once, if each thread has so many results.
+int64_t groupsAtOnce(int64_t threads, int64_t results);
+
 /// The bytes that come from memory if groups run `atOnce` at a time, in bands of `band` rows, and a byte is
 /// read once for all groups that run at the same time.
 int64_t bytesRead(const BlockGrid& grid, int64_t atOnce, int64_t band);

@@ -3,6 +3,8 @@
 // buffer count as two transfers, each of at most the whole buffer.
 #include "engine/codegen/estimates.h"
 
+#include "engine/codegen/async_boxes.h"
+
 #include <algorithm>
 #include <map>
 
@@ -38,6 +40,7 @@ Estimates estimate(std::span<const UOp> program) {
   std::vector<Sint> outer;
   std::map<std::pair<int64_t, Op>, std::pair<int64_t, Sint>> perBuffer; // size in bytes, bytes moved
   UOpMap<bool> counters;
+  int64_t groupThreads = 1;
   for (UOp u : program) {
     if (countsLoops(u, counters)) counters[u] = true;
     switch (u.op()) {
@@ -51,19 +54,26 @@ Estimates estimate(std::span<const UOp> program) {
         outer.pop_back();
       }
       break;
-    case Op::SPECIAL: times = times * Sint(u.src(0)); break;
+    case Op::SPECIAL:
+      times = times * Sint(u.src(0));
+      if (u.arg().str()[0] == 'l' && u.src(0).isConst()) groupThreads *= u.src(0).arg().i();
+      break;
     case Op::DEFINE_VAR:
       if (u.arg().as<VarArg>().name == "core_id") times = times * Sint(u.arg().as<VarArg>().vmax + 1);
       break;
     case Op::LOAD:
     case Op::STORE: {
-      UOp buffer = u.src(0).bufferOf();
+      UOp buffer = (isBox(u) ? u.src(1) : u.src(0)).bufferOf();
       if (buffer.dtype().addrspace() == AddrSpace::Reg) break;
       DType moved = u.is(Op::LOAD) ? u.dtype() : u.src(1).dtype();
       Sint bytes = times * Sint(moved.itemsize());
+      if (isBox(u)) { // one thread of the group copies it
+        const Box box = boxOf(u);
+        bytes = bytes * Sint(box.lines * box.columns) / Sint(groupThreads);
+      }
       e.lds = e.lds + bytes;
       if (buffer.is(Op::DEFINE_GLOBAL)) {
-        auto& [size, sum] = perBuffer[{buffer.arg().i(), u.op()}];
+        auto& [size, sum] = perBuffer[{buffer.arg().i(), isBox(u) ? Op::LOAD : u.op()}];
         size = buffer.dtype().size() * buffer.dtype().base().itemsize();
         sum = sum + bytes;
       }

@@ -7,8 +7,7 @@
 //
 // Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
-#include "engine/codegen/heuristic.h"
-#include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/heuristic_product.h"
 
 #include <fmt/format.h>
 
@@ -16,21 +15,40 @@
 
 namespace uopscope::heuristic {
 
-namespace {
-
-// These values were found by trying several on an H100 (docs/guide/devices.md has the figures): no model
-// prices them yet.
-constexpr int64_t kThreads = 256;         ///< in a group
-constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
-constexpr int64_t kProcessors =
-    132; ///< of a GPU that does not say how many it has: that one's; tiles may grow while all have work
-constexpr int64_t kShortestShared = 128; ///< fewest terms of a sum that threads share
-
 int64_t product(const std::vector<UOp>& ranges) {
   int64_t n = 1;
   for (UOp r : ranges) n *= std::max<int64_t>(1, extentOf(r));
   return n;
 }
+
+bool findProduct(const KernelShape& k, Product& p) {
+  if (k.reads.size() != 2 || k.summed.empty()) return false;
+  for (UOp column : k.outputs)
+    for (UOp row : k.outputs)
+      for (int left = 0; left < 2; ++left) {
+        UOp a = k.reads[static_cast<size_t>(left)], b = k.reads[static_cast<size_t>(1 - left)];
+        if (row == column || strideOf(a, column) != 0 || strideOf(b, row) != 0 || strideOf(a, row) == 0 ||
+            strideOf(b, column) == 0)
+          continue;
+        if (p.row && !writtenNextToEachOther(k, column)) continue;
+        p.row = row;
+        p.column = column;
+        p.term = k.summed.back();
+        for (UOp t : k.summed)
+          if (strideOf(a, t) == 1) p.term = t;
+        p.columnsInMemory = writtenNextToEachOther(k, column) && strideOf(b, column) == 1;
+        p.termsInMemory = strideOf(a, p.term) == 1 || strideOf(b, p.term) == 1;
+        p.rowsInMemory = strideOf(a, row) == 1;
+      }
+  return static_cast<bool>(p.row);
+}
+
+namespace {
+
+// These values were found by trying several on an H100 (docs/guide/devices.md has the figures): no model
+// prices them yet.
+constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
+constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
 int64_t divisorUpTo(int64_t n, int64_t most) {
   for (int64_t d = std::min<int64_t>(most, n); d > 1; --d)
@@ -76,37 +94,6 @@ void padForThreads(KernelOptimizer& s, const KernelShape& k) {
   tryApply(s, OptOp::PADTO, axisOf(s, longest), 32, inWords("no loop of output divides into threads"));
 }
 
-struct Product {
-  UOp row, column, term;
-  bool columnsInMemory = false; ///< columns of the results and of the right operand are contiguous
-  bool termsInMemory = false;   ///< terms of the left operand are contiguous
-  bool rowsInMemory = false;    ///< rows of the left operand are contiguous
-};
-
-/// Finds the rows, which the left operand alone depends on, and the columns, which the right one alone
-/// depends on.
-bool findProduct(const KernelShape& k, Product& p) {
-  if (k.reads.size() != 2 || k.summed.empty()) return false;
-  for (UOp column : k.outputs)
-    for (UOp row : k.outputs)
-      for (int left = 0; left < 2; ++left) {
-        UOp a = k.reads[static_cast<size_t>(left)], b = k.reads[static_cast<size_t>(1 - left)];
-        if (row == column || strideOf(a, column) != 0 || strideOf(b, row) != 0 || strideOf(a, row) == 0 ||
-            strideOf(b, column) == 0)
-          continue;
-        if (p.row && !writtenNextToEachOther(k, column)) continue;
-        p.row = row;
-        p.column = column;
-        p.term = k.summed.back();
-        for (UOp t : k.summed)
-          if (strideOf(a, t) == 1) p.term = t;
-        p.columnsInMemory = writtenNextToEachOther(k, column) && strideOf(b, column) == 1;
-        p.termsInMemory = strideOf(a, p.term) == 1 || strideOf(b, p.term) == 1;
-        p.rowsInMemory = strideOf(a, row) == 1;
-      }
-  return static_cast<bool>(p.row);
-}
-
 /// Each thread computes a tile of `rows * columns` results, which share the operands held in registers.
 bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   Product p;
@@ -150,92 +137,6 @@ bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   if (tile.columns > sideBySide)
     tryApply(s, OptOp::UPCAST, axisOf(s, p.column), tile.columns / sideBySide, why);
   if (tile.rows > below) tryApply(s, OptOp::UPCAST, axisOf(s, p.row), tile.rows / below, why);
-  return true;
-}
-
-/// The amounts of the Opts around TC; 1 where there is none.
-struct CoreTiles {
-  int64_t columnsAtOnce = 1, rowsAtOnce = 1, termsAtOnce = 1; ///< tiles side by side in memory
-  int64_t rowTiles = 1, columnTiles = 1;                      ///< further tiles of a warp
-  int64_t rowWarps = 1, columnWarps = 1;                      ///< of a group
-};
-
-/// Chooses how many tiles a warp and a group compute. The warps together keep all processors busy, and a
-/// thread's registers hold 128 results.
-CoreTiles tilesFor(const Product& p, const TensorCore& core, const Target& target) {
-  auto tilesIn = [](UOp range, int64_t size) { return (extentOf(range) + size - 1) / size; };
-  CoreTiles t;
-  const int64_t processors = target.processors > 0 ? target.processors : kProcessors;
-  int64_t rows = tilesIn(p.row, rowsOf(core)), columns = tilesIn(p.column, columnsOf(core)),
-          terms = tilesIn(p.term, termsOf(core)), tiles = rows * columns;
-  if (p.columnsInMemory && extentOf(p.column) % columnsOf(core) == 0)
-    t.columnsAtOnce = columns % 8 == 0 && tiles / 8 >= 4 * processors ? 8
-                      : columns % 4 == 0 && tiles / 4 >= processors   ? 4
-                                                                      : 1;
-  tiles /= t.columnsAtOnce;
-  columns /= t.columnsAtOnce;
-  int64_t held = rowsOf(core) * columnsOf(core) / core.threads * t.columnsAtOnce;
-  auto more = [&](int64_t& left, std::initializer_list<int64_t> choices, bool (*fits)(int64_t),
-                  int64_t busy) {
-    int64_t amount = largestDivisor(left, choices);
-    if (!amount || !fits(held * amount) || tiles / amount < busy) return int64_t{1};
-    tiles /= amount;
-    left /= amount;
-    return amount;
-  };
-  auto inRegisters = [](int64_t results) { return results <= 128; };
-  auto always = [](int64_t) { return true; };
-  if (p.rowsInMemory && extentOf(p.row) % rowsOf(core) == 0)
-    t.rowsAtOnce = more(rows, {4}, inRegisters, 4 * processors);
-  held *= t.rowsAtOnce;
-  t.rowTiles = more(rows, {4, 2}, inRegisters, 4 * processors);
-  held *= t.rowTiles;
-  t.columnTiles = more(columns, {8, 4, 2}, inRegisters, 4 * processors);
-  t.rowWarps = more(rows, {2}, always, 2 * processors);
-  t.columnWarps = more(columns, {4, 2}, always, 2 * processors);
-  // Warps that share operands in shared memory take as many terms a step as it has room for, twice.
-  const int64_t lines = rowsOf(core) * t.rowsAtOnce * t.rowTiles * t.rowWarps +
-                        columnsOf(core) * t.columnsAtOnce * t.columnTiles * t.columnWarps;
-  const bool areShared = t.rowWarps * t.columnWarps > 1;
-  for (int64_t amount : {4, 2}) {
-    const int64_t bytes = 2 * lines * amount * termsOf(core) * core.in.itemsize();
-    if (terms % amount || extentOf(p.term) % termsOf(core)) continue;
-    if (areShared ? terms / amount < 2 || bytes > target.sharedMax : !p.termsInMemory) continue;
-    t.termsAtOnce = amount;
-    break;
-  }
-  return t;
-}
-
-bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
-  if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
-  Product p;
-  const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
-  Decision fits = inWords("the product's types fit a tensor core");
-  if (!findProduct(k, p)) return tryApply(s, tc, fits);
-  // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
-  // memory.
-  KernelOptimizer before = s;
-  const CoreTiles t = tilesFor(p, s.target().tensorCores[0], s.target());
-  if (t.columnsAtOnce > 1)
-    tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnsAtOnce,
-             inWords("columns of several tiles are loaded at once"));
-  if (t.rowsAtOnce > 1)
-    tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowsAtOnce,
-             inWords("rows of several tiles are loaded at once"));
-  if (t.termsAtOnce > 1)
-    tryApply(s, OptOp::UNROLL, unrollAxis(s, p.term), t.termsAtOnce,
-             inWords("terms of several tiles are loaded at once"));
-  if (!tryApply(s, tc, fits)) {
-    s = std::move(before);
-    return tryApply(s, tc, fits);
-  }
-  const Decision sideBySide = inWords("tiles side by side share their operands"),
-                 sharing = inWords("warps of a group share operands");
-  if (t.rowTiles > 1) tryApply(s, OptOp::UPCAST, axisOf(s, p.row), t.rowTiles, sideBySide);
-  if (t.columnTiles > 1) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnTiles, sideBySide);
-  if (t.rowWarps > 1) tryApply(s, OptOp::LOCAL, axisOf(s, p.row), t.rowWarps, sharing);
-  if (t.columnWarps > 1) tryApply(s, OptOp::LOCAL, axisOf(s, p.column), t.columnWarps, sharing);
   return true;
 }
 

@@ -4,6 +4,7 @@
 // SPEC=2 also every node that a rule makes. IGNORE_OOB=0 checks indices against the sizes of their buffers.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/codegen.h"
 #include "engine/codegen/estimates.h"
 #include "engine/codegen/kernel_passes.h"
@@ -62,6 +63,7 @@ void describeMemory(LoweredKernel& k) {
     if (u.is(Op::DEFINE_GLOBAL)) addOnce(k.globals, static_cast<int>(u.arg().i()));
     if (u.is(Op::DEFINE_VAR)) k.vars.push_back(u);
     if (!u.is(Op::LOAD) && !u.is(Op::STORE)) continue;
+    if (isBox(u)) addOnce(k.ins, static_cast<int>(u.src(1).bufferOf().arg().i()));
     UOp buffer = u.src(0).bufferOf();
     if (buffer.is(Op::DEFINE_GLOBAL))
       addOnce(u.is(Op::STORE) ? k.outs : k.ins, static_cast<int>(buffer.arg().i()));

@@ -2,10 +2,12 @@
 #include "engine/codegen/reduce.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/gpudims.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
@@ -134,6 +136,23 @@ UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
   return pickLanes(wide, back);
 }
 
+/// Whether the core that adds the tiles begins products and goes on.
+bool addsAsync(const TileLanes& tiles, const Target& target) {
+  const TensorCore* core =
+      tiles.wmma ? coreNamed(target.tensorCores, tiles.wmma.arg().as<WmmaArg>().name) : nullptr;
+  return core && readsShared(*core);
+}
+
+/// These effects, and those behind which the operands of a product are in shared memory: registers are handed over right before
+/// the product.
+std::vector<UOp> andOperandsThere(std::vector<UOp> effects, UOp product) {
+  for (UOp operand : product.src().first(2))
+    for (UOp u : operand.toposort())
+      if (u.is(Op::AFTER) && u.src(0).is(Op::DEFINE_LOCAL))
+        effects.insert(effects.end(), u.src().begin() + 1, u.src().end());
+  return effects;
+}
+
 UOp reduceToAccumulator(Match& m) {
   auto& ctx = m.ctx<ReduceContext>();
   UOp red = m.root(), value = red.src(0);
@@ -164,8 +183,10 @@ UOp reduceToAccumulator(Match& m) {
   std::vector<UOp> inside{start};
   inside.insert(inside.end(), loops.begin(), loops.end());
   // The store waits for the start as well: where the sum is a constant, nothing is read that would wait for it.
-  UOp held = acc.after(inside), next = held.indexed({at}, type);
   TileLanes tiles = how == Op::ADD ? tileLanesOf(value) : TileLanes{};
+  const bool isAsync = addsAsync(tiles, ctx.target);
+  if (isAsync) inside = {beginProducts(andOperandsThere(inside, tiles.wmma))};
+  UOp held = acc.after(inside), next = held.indexed({at}, type);
   for (int first = 0; first < in; first += width) {
     UOp added =
         tiles.wmma
@@ -174,7 +195,11 @@ UOp reduceToAccumulator(Match& m) {
             : UOp{};
     next = added ? added : addSlice(next, value, first, how, ctx.target);
   }
-  UOp done = held.indexed({at}, withLanes(acc.dtype(), width)).store(next).end(loops);
+  UOp done = held.indexed({at}, withLanes(acc.dtype(), width)).store(next);
+  done = isAsync
+             ? waitForAllProducts(
+                   {waitForProducts({done}, productsAhead(tiles.wmma.arg().as<WmmaArg>().name)).end(loops)})
+             : done.end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
   return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
 }

@@ -2,6 +2,7 @@
 #include "engine/codegen/spec.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
@@ -65,10 +66,11 @@ bool isLoad(const Match& m) {
 bool isStore(const Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return false;
+  if (isBox(u) && u.src(1).is(Op::INDEX) && u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return true;
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
   if (u.src(0).is(Op::INDEX) && isPixelIndex(u.src(0))) lanes *= 4;
-  if (isAsync(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
+  if (isAsyncCopy(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
   return to.kind() == value.kind() && lanes == value.count();
 }
 bool endsLoops(const Match& m) {

@@ -9,16 +9,20 @@
 //            barrier
 //            for k in 8:  64 sums += products of shared[ko % 2]
 //
-// The shared memory has two halves that take turns, so one barrier a step is enough: no thread writes a half
-// before all threads have passed the barrier that follows its last read. staging_tile.h lays out a half.
+// The shared memory has two stages that take turns, so one barrier a step is enough: no thread writes a stage
+// before all threads have passed the barrier that follows its last read. staging_tile.h lays out a stage.
 //
-// Warps that feed tensor cores share operands in the same way. Where copies are asynchronous (async_copy.h),
-// the copy of the next step begins before this step is computed:
+// Warps that feed tensor cores share operands in the same way. Where copies are asynchronous (async_copy.h), the
+// copies of later steps begin before this step is computed. Three stages (staging_stages.h chooses how many):
 //
-//   shared[0] = tiles of step 0
-//   for ko:  wait for copies, barrier
-//            shared[(ko + 1) % 2] = tiles of step ko + 1, unless ko was the last
-//            results += products of shared[ko % 2]
+//   shared[0], shared[1] = tiles of steps 0 and 1, each a group of copies
+//   for ko:  wait until one group is under way, barrier
+//            shared[(ko + 2) % 3] = tiles of step ko + 2, if there is one
+//            results += products of shared[ko % 3]
+//
+// A core that reads shared memory itself (shared_operand.h) gets descriptors in place of its operands. Its products may be
+// under way when the next step begins, so a stage is copied to one step later. Where the target has a memory engine, it copies
+// the operands of such a core (async_boxes.h).
 #pragma once
 #include "engine/codegen/target.h"
 

@@ -2,6 +2,7 @@
 #include "engine/codegen/staging_tile.h"
 
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/shared_operand.h"
 
 #include <algorithm>
 #include <bit>
@@ -119,6 +120,54 @@ void layOutByAddress(Tile& tile) {
     tile.exchanged.emplace_back(crowded[i], free[i]);
 }
 
+/// The layout of an operand that a core reads itself. False if the tile has no such form. Needs digits that are powers of two.
+bool layOutForCore(Tile& tile, const std::vector<UOp>& terms) {
+  const int itemsize = tile.read.dtype().itemsize(), column = bitsIn(kVectorBytes / itemsize);
+  const int64_t inRow = kSwizzledRow / itemsize;
+  auto isOfTerms = [&](const Digit& d) {
+    return d.loop.axisType() == AxisType::Unroll ||
+           std::find(terms.begin(), terms.end(), d.loop) != terms.end();
+  };
+  // The digits of a row: those that lie side by side, as many as fill it.
+  size_t ofRow = 0;
+  int64_t row = 1;
+  while (ofRow < tile.digits.size() && row < inRow && tile.digits[ofRow].stride == row) {
+    Digit& d = tile.digits[ofRow++];
+    if (row * d.extent > inRow) {
+      Digit rest{d.loop, d.divisor * (inRow / row), d.extent / (inRow / row), d.stride * (inRow / row)};
+      d.extent = inRow / row;
+      tile.digits.insert(tile.digits.begin() + static_cast<std::ptrdiff_t>(ofRow), rest);
+    }
+    row *= tile.digits[ofRow - 1].extent;
+  }
+  if (row != inRow) return false;
+  std::vector<Digit*> across, further; // the digits of the other coordinate; the others of the same one
+  for (size_t i = ofRow; i < tile.digits.size(); ++i)
+    (isOfTerms(tile.digits[i]) == isOfTerms(tile.digits[0]) ? further : across).push_back(&tile.digits[i]);
+  tile.step = 1;
+  auto place = [&](std::vector<Digit*> digits) {
+    bool coordinates = true;
+    for (Digit* d : digits) {
+      const bool isCoordinate = d->loop.axisType() == AxisType::Placeholder;
+      if (isCoordinate && !coordinates) return false; // the core knows one distance between its lines
+      coordinates = isCoordinate;
+      d->inShared = tile.step;
+      tile.step *= d->extent;
+    }
+    return !digits.empty() && digits[0]->loop.axisType() == AxisType::Placeholder;
+  };
+  std::vector<Digit*> first;
+  for (size_t i = 0; i < ofRow; ++i) first.push_back(&tile.digits[i]);
+  if (!place(first) || !place(across)) return false;
+  tile.lead = tile.step * itemsize;
+  if (tile.step * itemsize % kSwizzledAtom) return false;
+  place(further);
+  for (int bit = 0; bit < kColumnBits; ++bit)
+    tile.exchanged.emplace_back(column + kColumnBits + bit, column + bit);
+  tile.byAddress = tile.isForCore = true;
+  return true;
+}
+
 /// Bits [first, first + count) of the position.
 UOp bitsOf(const Tile& tile, const std::vector<UOp>& values, int first, int count) {
   UOp sum = UOp::index(0);
@@ -136,7 +185,8 @@ UOp bitsOf(const Tile& tile, const std::vector<UOp>& values, int first, int coun
 
 } // namespace
 
-std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads) {
+std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
+                           const std::vector<UOp>& terms) {
   UOp index = read.src(1);
   if (read.srcCount() != 2 || index.is(Op::WHERE) || read.dtype().count() != 1) return {};
   Tile tile;
@@ -145,10 +195,11 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
   for (UOp r : reduction.ranges()) all.push_back(r);
   for (UOp r : rangesIn(std::span<const UOp>(&index, 1)))
     if (std::find(all.begin(), all.end(), r) == all.end()) all.push_back(r); // elements of a fragment
-  bool ofWarps = false, hasTerms = false;
+  bool ofWarps = false, hasTerms = false, isForCore = false;
   for (UOp r : all) {
     AxisType type = r.axisType();
-    bool inTile = isThread(r) || type == AxisType::Upcast || type == AxisType::Unroll;
+    bool inTile =
+        isThread(r) || type == AxisType::Upcast || type == AxisType::Unroll || type == AxisType::Placeholder;
     if (!inTile) {
       if (type != AxisType::Global && type != AxisType::Reduce) return {};
       continue;
@@ -163,7 +214,8 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
       chosen *= d.extent;
     }
     tile.size *= chosen;
-    ofWarps = ofWarps || type == AxisType::Warp;
+    isForCore = isForCore || type == AxisType::Placeholder;
+    ofWarps = ofWarps || type == AxisType::Warp || isForCore;
     hasTerms = hasTerms || (type == AxisType::Unroll && chosen > 1);
     if (type == AxisType::Local) tile.reuse *= extentOf(r) / chosen;
   }
@@ -171,7 +223,7 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
                    [](const Digit& a, const Digit& b) { return a.stride < b.stride; });
   int64_t group = 1;
   for (UOp t : threads) group *= extentOf(t);
-  if (!hasTerms || tile.size % group) return {};
+  if ((!hasTerms && !isForCore) || tile.size % group) return {};
   int64_t each = tile.size / group, widest = kVectorBytes / read.dtype().itemsize(), contiguous = 1;
   for (const Digit& d : tile.digits) {
     if (d.stride != contiguous) break;
@@ -186,13 +238,20 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
   }
   for (const Digit& d : tile.digits)
     if (!isPowerOfTwo(d.extent) || !isPowerOfTwo(d.divisor)) return {};
-  layOutByAddress(tile);
+  if (!isForCore)
+    layOutByAddress(tile);
+  else if (!layOutForCore(tile, terms))
+    return {};
   return tile;
 }
 
 std::vector<UOp> valuesOfLoops(const Tile& tile) {
   std::vector<UOp> values;
   for (const Digit& d : tile.digits) {
+    if (d.loop.axisType() == AxisType::Placeholder) {
+      values.push_back(UOp::index(0));
+      continue;
+    }
     UOp value = d.divisor == 1 ? d.loop : d.loop / d.divisor;
     values.push_back(d.divisor * d.extent == extentOf(d.loop) ? value : value % d.extent);
   }

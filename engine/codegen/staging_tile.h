@@ -12,6 +12,8 @@
 //   by address   as in global memory, so that 16 bytes there are 16 bytes here. Threads that read rows would
 //                meet in the banks; so the number of the 16-byte column has bits of the row added to it (XOR),
 //                one for each bit of a thread's number that would choose the same banks again.
+//   for a core   that reads the tile itself (shared_operand.h): 64 elements that lie side by side in global memory are a row
+//                of 128 bytes, then come the other elements of the tile, then the next 64
 // Invariant: the places of a tile's elements differ.
 #pragma once
 #include "engine/codegen/target.h"
@@ -34,23 +36,26 @@ struct Tile {
   int64_t size = 1;          ///< elements
   int64_t reuse = 1;         ///< threads of other results, or warps of them, that read the same element
   int64_t vector = 1;        ///< contiguous elements that a thread copies at once
-  int64_t step = 0;          ///< elements of a half of the shared memory
+  int64_t step = 0;          ///< elements of a stage of the shared memory
   bool byAddress = false;
   /// Bits of the position: the first is added to the second, which is one of the 16-byte column.
   std::vector<std::pair<int, int>> exchanged;
+  bool isForCore = false; ///< a core reads it itself, at the coordinates of PLACEHOLDER ranges
+  int64_t lead = 0;       ///< then: bytes from 64 lines to the next 64, where lines lie side by side
   int64_t bytes() const { return step * read.dtype().itemsize(); }
 };
 
 /// The tile of a read in the given reduction, for a group of these threads (the fastest first). A kernel of
-/// tensor cores has a WARP loop among them and gets its tile by address. No value if the read cannot be
-/// staged.
-std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads);
+/// tensor cores has a WARP loop among them and gets its tile by address, or for the core. No value if the read cannot be
+/// staged. Of the PLACEHOLDER ranges of a core that reads the tile itself, `terms` are those of terms.
+std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
+                           const std::vector<UOp>& terms = {});
 
-/// The values of the digits for the element that the loops around the read are at.
+/// The values of the digits for the element that the loops around the read are at; PLACEHOLDER ranges are at 0.
 std::vector<UOp> valuesOfLoops(const Tile& tile);
 /// The values of the digits for an element of the tile by its number in global memory's order.
 std::vector<UOp> valuesOfElement(const Tile& tile, UOp element);
-/// The place in a half of shared memory for these values of the digits.
+/// The place in a stage of shared memory for these values of the digits.
 UOp placeOf(const Tile& tile, const std::vector<UOp>& values);
 
 } // namespace uopscope

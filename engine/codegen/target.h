@@ -12,7 +12,7 @@ namespace uopscope {
 
 /// A unit that multiplies tiles: the threads of a warp hold parts of each tile. A layout gives the bits of a
 /// coordinate, lowest first: "l2l3l4e1" consists of bits 2 to 4 of the thread's number in its warp and of bit
-/// 1 of the element's number in its thread.
+/// 1 of the element's number in its thread. A core may read a and b from shared memory itself: their bits are then "s0s1".
 struct TensorCore {
   const char* name;
   DType in, out;
@@ -20,6 +20,7 @@ struct TensorCore {
     const char *row, *column;
   } a, b, c; ///< a is rows by terms, b terms by columns, c rows by columns
   int64_t threads = 32;
+  int64_t rate = 0; ///< products and sums a cycle of a processor; 0: unknown
 };
 
 struct Target {
@@ -42,6 +43,7 @@ struct Target {
   int64_t cacheBytes = 0; ///< of the cache that all processors read through; 0: unknown
   bool copiesAsync =
       false; ///< copies from global to shared memory go on while their thread does (async_copy.h)
+  bool copiesBoxes = false; ///< a memory engine copies parts of matrices to shared memory (async_boxes.h)
   OpSet nativeOps = group::kAlu; ///< operations of the target, on types it supports; the rest is decomposed
   const PatternMatcher* extraMatcher = nullptr; ///< the renderer's own rules, applied in the final rewrite
   const PatternMatcher* preMatcher = nullptr;   ///< a user's rules, before the kernel is finalised

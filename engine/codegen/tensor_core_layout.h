@@ -23,7 +23,7 @@ inline int64_t columnsOf(const TensorCore& core) {
 inline int64_t termsOf(const TensorCore& core) {
   return extentOfLayout(core.a.column);
 }
-/// log2 of the number of elements that a thread holds.
+/// log2 of the number of elements that a thread holds; 0 for an operand in shared memory.
 inline size_t elementBits(const TensorCore::Layout& layout) {
   auto count = [](std::string_view text) { return std::count(text.begin(), text.end(), 'e'); };
   return static_cast<size_t>(count(layout.row) + count(layout.column));

@@ -5,10 +5,15 @@
 //   sum over k of a[i,k] * b[k,j]  becomes  sum over ko of WMMA(8 elements of a, 4 of b, zeros), 4 results a
 //   thread; the accumulator replaces the zeros when the sum becomes a loop.
 //
+// A core that reads shared memory itself (shared_operand.h) gets the reads of a tile, with a PLACEHOLDER range for each
+// coordinate; staging.cpp puts descriptors in their place.
+//
 // In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
 // for the first that fits; 2 to pad loops that do not divide; 1).
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/codegen/tensor_core_layout.h"
 #include "engine/rewrite/replacement.h"
 
@@ -28,6 +33,11 @@ struct TensorCoreProduct {
 namespace {
 
 using Product = TensorCoreProduct;
+
+/// Elements from step to step of a range in a read; 0 if the address is not linear in it.
+int64_t strideOf(UOp read, UOp range) {
+  return coefficientOf(read.src(1), range).value_or(0);
+}
 
 /// The coordinate that a layout describes.
 UOp coordinate(std::string_view layout, UOp thread, const std::vector<UOp>& elements) {
@@ -96,6 +106,10 @@ public:
     inA_ = elementsOf(core.a, AxisType::Unroll);
     inB_ = elementsOf(core.b, AxisType::Unroll);
     inC_ = elementsOf(core.c, AxisType::Upcast);
+    if (readsShared(core)) {
+      rowsInA_ = coordinates(rowsOf(core)), termsInA_ = coordinates(termsOf(core));
+      columnsInB_ = coordinates(columnsOf(core)), termsInB_ = coordinates(termsOf(core));
+    }
     rows_ = tiles(p_.row, rowsOf(core));
     columns_ = tiles(p_.column, columnsOf(core));
     terms_ = tiles(p_.term, termsOf(core));
@@ -109,6 +123,7 @@ public:
 
   /// The sum over tiles of the products of fragments, for each element of the result.
   UOp sum(const std::string& device) const {
+    if (readsShared(core_)) return added(productOfShared(device));
     UOp a = fragment(
         p_.left.substitute({{p_.row, row(core_.a, inA_)}, {p_.term, term(core_.a.column, inA_)}}), inA_);
     UOp b = fragment(
@@ -125,7 +140,42 @@ public:
                 core_.threads,
                 {axes(inA_), axes(inB_), axes(inC_)},
                 {}};
-    UOp wmma = UOp::make(Op::WMMA, results, sources, Arg::of(arg));
+    return added(UOp::make(Op::WMMA, results, sources, Arg::of(arg)));
+  }
+
+private:
+  /// A PLACEHOLDER range for each 64 steps of a coordinate, as many as lie side by side in shared memory, and one for what is
+  /// left; the fastest first.
+  std::vector<UOp> coordinates(int64_t extent) {
+    std::vector<UOp> parts{UOp::range(std::min<int64_t>(extent, 64), nextId_++, AxisType::Placeholder)};
+    if (extent > 64) parts.push_back(UOp::range(extent / 64, nextId_++, AxisType::Placeholder));
+    return parts;
+  }
+  static UOp whole(const std::vector<UOp>& parts) {
+    return parts.size() == 1 ? parts[0] : parts[1] * extentOf(parts[0]) + parts[0];
+  }
+  /// The product of tiles that the core reads itself; its operands are the elements at the coordinates.
+  UOp productOfShared(const std::string& device) const {
+    UOp a = p_.left.substitute({{p_.row, rows_ * rowsOf(core_) + whole(rowsInA_)},
+                                {p_.term, terms_ * termsOf(core_) + whole(termsInA_)}}),
+        b = p_.right.substitute({{p_.term, terms_ * termsOf(core_) + whole(termsInB_)},
+                                 {p_.column, columns_ * columnsOf(core_) + whole(columnsInB_)}});
+    DType results = core_.out.vec(1 << inC_.size());
+    std::vector<UOp> sources{a, b, UOp::constant(results, 0.0)};
+    for (const auto* list : {&rowsInA_, &termsInA_, &columnsInB_, &termsInB_})
+      sources.insert(sources.end(), list->begin(), list->end());
+    WmmaArg arg{
+        sharedName(core_, strideOf(p_.left, p_.term) == 1, strideOf(p_.right, p_.term) == 1, kProductsAhead),
+        {columnsOf(core_), rowsOf(core_), termsOf(core_)},
+        core_.in,
+        core_.out,
+        device,
+        core_.threads,
+        {{}, {}, axes(inC_)},
+        {}};
+    return UOp::make(Op::WMMA, results, sources, Arg::of(arg));
+  }
+  UOp added(UOp wmma) const {
     UOp each = UOp::make(Op::UNROLL, core_.out, {wmma}, flat(axes(inC_)));
     std::vector<UOp> over;
     for (UOp r : rangesIn(p_.sum.src().subspan(1)))
@@ -136,7 +186,6 @@ public:
     return over.empty() ? each : each.reduce(Op::ADD, over);
   }
 
-private:
   /// Ranges of two steps, one for each bit of an element's number. The slowest axis of a vector gets the smallest id: the
   /// expander lays vectors out in this order.
   std::vector<UOp> elementsOf(const TensorCore::Layout& layout, AxisType type) {
@@ -170,7 +219,24 @@ private:
   int64_t& nextId_;
   UOp thread_, rows_, columns_, terms_;
   std::vector<UOp> inA_, inB_, inC_;
+  std::vector<UOp> rowsInA_, termsInA_, columnsInB_, termsInB_; ///< of a core that reads shared memory
 };
+
+/// Why a core that reads shared memory itself cannot compute a product; null if it can.
+const char* whyNotShared(const Product& p) {
+  auto isPlain = [](UOp read) {
+    return read.is(Op::INDEX) && read.src(0).is(Op::DEFINE_GLOBAL) && read.srcCount() == 2 &&
+           !read.src(1).is(Op::WHERE);
+  };
+  if (!isPlain(p.left) || !isPlain(p.right)) return "that core reads operands as they lie in memory";
+  auto lies = [](UOp read, UOp line, UOp term) {
+    const int64_t byLine = strideOf(read, line), byTerm = strideOf(read, term);
+    return (byTerm == 1 && byLine > 1) || (byLine == 1 && byTerm > 1);
+  };
+  if (!lies(p.left, p.row, p.term) || !lies(p.right, p.column, p.term))
+    return "neither the terms of an operand nor its lines lie side by side";
+  return nullptr;
+}
 
 using namespace pat;
 constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), entry())};
@@ -226,6 +292,8 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(choice < found.size(), opt, "there are fewer choices of rows, columns and terms");
 
   const Product p = paddedToTiles(opt, *core, choice, effort >= 2)[choice];
+  if (readsShared(*core))
+    if (const char* why = whyNotShared(p)) refuse(opt, why);
   CoreKernel kernel(*core, p, nextId_);
   static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});
   replace({{p.sum, kernel.sum(target_->device)}}, useCore);

@@ -62,6 +62,11 @@ constexpr TensorProgram kPrograms[] = {
        return Made{some({64, 64}, dtypes::float16)
                        .matmul(some({64, 64}, dtypes::float16, 2), false, dtypes::float32)};
      }},
+    {"product of halves of many terms",
+     [] {
+       return Made{some({64, 192}, dtypes::float16)
+                       .matmul(some({192, 64}, dtypes::float16, 2), false, dtypes::float32)};
+     }},
     {"product of many blocks",
      [] {
        return Made{some({64, 32}, dtypes::float16)

@@ -4,6 +4,7 @@
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/prove/programs.h"
 #include "engine/prove/tensor_values.h"
 #include "engine/render/c_renderer.h"
@@ -46,12 +47,16 @@ std::vector<Way> ways() {
   };
   gpu.processors = 1; // with a cache that small products do not fit: their blocks get an order
   gpu.cacheBytes = 256;
-  Target aligned = makeGpuRenderer("CL")->target();
+  Target aligned = makeGpuRenderer("CL")->target(), hopper = cudaLanguage("sm_90a").target();
+  hopper.processors = 1; // a small product keeps it busy
+  for (TensorCore& core : hopper.tensorCores)
+    if (!readsShared(core)) core.rate = 64; // slow, so that the others are chosen
   return {{"a processor", cpu, {}},
           {"a processor of wide vectors", wide, {{"DEVECTORIZE", 0}}},
           {"a processor of threads and fused products", fused, {}},
           {"a processor of few operations", bare, {{"TRANSCENDENTAL", 2}, {"NOOPT", 1}}},
           {"work groups with tensor cores", gpu, {}},
+          {"work groups with cores that read shared memory", hopper, {}},
           {"work groups with aligned vectors", aligned, {{"NOOPT", 0}}}};
 }
 

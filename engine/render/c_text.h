@@ -3,6 +3,7 @@
 //
 //   struct Metal : CText { std::string barrier() override { return "threadgroup_barrier(...);"; } };
 #pragma once
+#include "engine/codegen/async_boxes.h"
 #include "engine/codegen/codegen.h"
 #include "engine/render/signature.h"
 
@@ -46,6 +47,9 @@ class CText {
 public:
   virtual ~CText() = default;
 
+  /// Called before a kernel is written.
+  virtual void begin(const LoweredKernel& /*kernel*/) {}
+
   // --- types and values ---
   /// The name of a type: "float", "unsigned int", "float4" (declared above the kernel), "bf16".
   virtual std::string name(DType type);
@@ -66,6 +70,7 @@ public:
 
   // --- statements ---
   virtual std::string declare(DType type, const std::string& name, const std::string& value);
+  /// The definition of memory of a group or a thread; called in the order of the program.
   virtual std::string array(DType element, const std::string& name, int64_t size, AddrSpace space);
   virtual std::string loop(DType type, const std::string& name, const std::string& extent);
   virtual std::string when(const std::string& condition, const std::string& statement);
@@ -73,7 +78,22 @@ public:
   /// Whether a load and an asynchronous store (async_copy.h) are written as one statement.
   virtual bool hasAsyncCopies() { return false; }
   virtual std::string copyAsync(const CPlace& /*to*/, const CPlace& /*from*/) { return {}; }
-  virtual std::string barrierForCopies() { return barrier(); } ///< each thread waits for its copies first
+  /// Ends a group of a thread's copies (async_copy.h).
+  virtual std::string closeCopies() { return {}; }
+  /// Each thread first waits until at most `left` groups of its copies are under way; with `forUnits`, cores that read shared
+  /// memory themselves then see what it holds.
+  virtual std::string barrierForCopies(int64_t /*left*/, bool /*forUnits*/) { return barrier(); }
+  /// Boxes (async_boxes.h). Empty: the language has none.
+  virtual std::string copyBox(const CPlace& /*to*/, const CPlace& /*from*/, const Box& /*box*/) { return {}; }
+  virtual std::string prepareBoxes(const CPlace& /*barriers*/, BoxBarriers /*count*/) { return {}; }
+  virtual std::string waitForBoxes(const CPlace& /*barrier*/, const std::string& /*phase*/) { return {}; }
+  /// Of cores that go on while their threads do (async_products.h). Empty: the language has none.
+  /// `sums`: the registers that products add to.
+  virtual std::string beginProducts(const std::vector<std::string>& /*sums*/) { return {}; }
+  virtual std::string waitForProducts(int64_t /*left*/) { return {}; }
+  virtual std::string waitForAllProducts(const std::vector<std::string>& /*sums*/) { return {}; }
+  /// The address of shared memory as a number.
+  virtual std::string sharedAddress(const std::string& /*pointer*/) { return {}; }
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
   /// The expression for the SPECIAL `u`.

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/async_products.h"
 #include "engine/render/c_vector.h"
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
@@ -38,6 +39,7 @@ public:
 
   std::string write(std::vector<TextLine>* lines) {
     checkNesting(kernel_);
+    types_.begin(kernel_);
     countUses();
     findAsyncCopies();
     std::optional<LineMap> map;
@@ -102,7 +104,7 @@ private:
   /// both have one gate.
   void findAsyncCopies() {
     for (UOp store : kernel_.uops) {
-      if (!store.is(Op::STORE) || !isAsync(store)) continue;
+      if (!isAsyncCopy(store)) continue;
       UOp load = throughAfter(store.src(1));
       if (!load.is(Op::LOAD) || of(load).uses != 1) continue;
       const Access to = accessOf(store), from = accessOf(load);
@@ -286,9 +288,49 @@ private:
       return;
     case Op::END: close(u.srcCount() - 1); return;
     default:
-      if (std::string text = isAsync(u) ? types_.barrierForCopies() : types_.barrier(); !text.empty())
-        line(text);
+      if (waitsForBoxes(u)) return waitForBoxes(u);
+      if (std::string text = barrier(u); !text.empty()) line(text);
     }
+  }
+
+  /// A statement for each barrier.
+  void waitForBoxes(UOp u) {
+    for (UOp at : u.src())
+      if (at.is(Op::INDEX)) line(types_.waitForBoxes(addressOf(at), bare(text(u.src(0)))));
+  }
+  CPlace addressOf(UOp index) {
+    UOp pointer = throughAfter(index.src(0));
+    UOp at = throughAfter(index.src(1));
+    return {text(pointer),          text(index.src(1)),          pointer.dtype().base(),
+            pointer.dtype().base(), pointer.dtype().addrspace(), at.dtype().itemsize() == 8,
+            at.is(Op::ADD)};
+  }
+
+  /// The names of the registers that WMMAs add to.
+  std::vector<std::string> sumsOfProducts() {
+    std::vector<std::string> names;
+    for (UOp u : kernel_.uops) {
+      if (!u.is(Op::WMMA)) continue;
+      UOp sum = throughAfter(u.src(2));
+      if (sum.is(Op::VECTORIZE)) sum = throughAfter(sum.src(0));
+      if (!sum.is(Op::LOAD)) continue;
+      const UOp array = accessOf(sum).pointer;
+      if (array.is(Op::DEFINE_REG) && std::find(names.begin(), names.end(), text(array)) == names.end())
+        names.push_back(text(array));
+    }
+    return names;
+  }
+
+  std::string barrier(UOp u) {
+    if (const BoxBarriers count = preparesBoxes(u); count.stages)
+      return types_.prepareBoxes(addressOf(u.src(0)), count);
+    if (closesCopies(u)) return types_.closeCopies();
+    const std::optional<int64_t> left = copiesLeft(u);
+    if (left) return types_.barrierForCopies(*left, showsToUnits(u));
+    if (beginsProducts(u)) return types_.beginProducts(sumsOfProducts());
+    if (waitsForAllProducts(u)) return types_.waitForAllProducts(sumsOfProducts());
+    const std::optional<int64_t> products = productsLeft(u);
+    return products ? types_.waitForProducts(*products) : types_.barrier();
   }
 
   void lanes(UOp u) {
@@ -330,7 +372,8 @@ private:
     };
     auto write = [&](const CPlace& to, const std::string& value) { put(types_.store(to, bare(value))); };
     CPlace to = place(a);
-    if (UOp load = throughAfter(u.src(1)); isAsync(u) && of(load).isCopied)
+    if (isBox(u)) return put(types_.copyBox(to, addressOf(u.src(1)), boxOf(u)));
+    if (UOp load = throughAfter(u.src(1)); isAsyncCopy(u) && of(load).isCopied)
       return put(types_.copyAsync(to, place(accessOf(load))));
     if (!byLane(to)) return write(to, text(u.src(1)));
     for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
@@ -358,7 +401,10 @@ private:
       return;
     }
     case Op::CAST:
-      if (!u.dtype().isPtr()) keep(u, alu(u), "cast");
+      if (u.src(0).dtype().isPtr() && !u.dtype().isPtr())
+        keep(u, types_.sharedAddress(text(u.src(0))), "address", true);
+      else if (!u.dtype().isPtr())
+        keep(u, alu(u), "cast");
       return;
     case Op::BITCAST: keep(u, types_.bitcast(u.dtype(), u.src(0).dtype(), text(u.src(0))), "cast"); return;
     default:

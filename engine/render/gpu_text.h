@@ -49,7 +49,8 @@ struct GpuLanguage {
 struct OpenClFeatures {
   bool half = true, doubles = true;
 };
-GpuLanguage cudaLanguage();
+/// For the architecture ("sm_90a"); without one, for that in CUDA_ARCH, else for what all have from sm_80 on.
+GpuLanguage cudaLanguage(const std::string& architecture = {});
 GpuLanguage metalLanguage();
 GpuLanguage openClLanguage(OpenClFeatures features = {});
 /// What a device of WebGPU has beside 32-bit types. With `offsets`, kernels have a constant for each buffer,

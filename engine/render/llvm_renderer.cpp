@@ -2,6 +2,7 @@
 #include "engine/render/llvm_renderer.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/async_copy.h"
 #include "engine/render/line_map.h"
 #include "engine/render/llvm_dialect.h"
 
@@ -278,7 +279,9 @@ private:
     case Op::AFTER:
     case Op::SINK:
     case Op::INDEX: return;
-    case Op::BARRIER: dialect_.barrier(out_); return;
+    case Op::BARRIER:
+      if (!closesCopies(u)) dialect_.barrier(out_);
+      return;
     case Op::DEFINE_GLOBAL: values_[u] = "%" + globalName(u); return;
     case Op::DEFINE_VAR: {
       const std::string& name = u.arg().as<VarArg>().name;

@@ -2,9 +2,13 @@
 #include "engine/render/nvptx_renderer.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/shared_operand.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/render/llvm_dialect.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace uopscope {
 
@@ -84,6 +88,9 @@ protected:
 
 NvptxRenderer::NvptxRenderer(Target target) : target_(std::move(target)) {
   target_.vectorLimit = 16;
+  // What LLVM has no form for here: cores that read shared memory themselves.
+  std::erase_if(target_.tensorCores, [](const TensorCore& c) { return readsShared(c); });
+  target_.sharedMax = std::min(target_.sharedMax, cuda::kStaticShared); // its memories are variables
   target_.copiesAsync = false; // a copy is a load and a store here: it begins no earlier than it is needed
   target_.nativeOps = target_.nativeOps - OpSet{Op::EXP2, Op::LOG2, Op::SIN};
 }

@@ -71,6 +71,9 @@ bool wellTyped(UOp u) {
   if (u.srcCount() != sourcesOf(u.op())) return false;
   if (u.in(group::kAlu)) return arithmetic(u);
   if (u.dtype().isPtr()) return u.src(0).dtype().isPtr();
+  if (u.is(Op::CAST) &&
+      u.src(0).dtype().isPtr()) // the address in shared memory, for a core that reads it itself
+    return u.dtype() == dtypes::uint32 && u.src(0).dtype().addrspace() == AddrSpace::Local;
   if (u.src(0).dtype().isPtr() || u.dtype().isVoid() || u.src(0).dtype().isVoid()) return false;
   return u.is(Op::BITCAST) || lanes(u) == lanes(u.src(0));
 }

@@ -15,6 +15,9 @@ struct Further {
   Call<unsigned> init;
   Call<Status, const char**> getErrorName, getErrorString;
   Call<int*, int, int> deviceGetAttribute;
+  Call<void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*, int,
+       int, int, int>
+      tensorMapEncode;
 };
 
 struct Driver {
@@ -43,6 +46,7 @@ Further furtherOf(void* library) {
   need(library, f.getErrorName, "cuGetErrorName");
   need(library, f.getErrorString, "cuGetErrorString");
   need(library, f.deviceGetAttribute, "cuDeviceGetAttribute");
+  need(library, f.tensorMapEncode, "cuTensorMapEncodeTiled");
   return f;
 }
 
@@ -70,6 +74,7 @@ Api functionsOf(void* library) {
   need(library, a.moduleUnload, "cuModuleUnload");
   need(library, a.moduleGetFunction, "cuModuleGetFunction");
   need(library, a.functionGetAttribute, "cuFuncGetAttribute");
+  need(library, a.functionSetAttribute, "cuFuncSetAttribute");
   need(library, a.launchKernel, "cuLaunchKernel");
   need(library, a.graphCreate, "cuGraphCreate");
   need(library, a.graphDestroy, "cuGraphDestroy");
@@ -114,6 +119,15 @@ const Driver& opened() {
 
 const Api& api() {
   return opened().api;
+}
+
+void encodeTensorMap(void* map, int type, const std::array<uint64_t, 2>& sizes,
+                     const std::array<uint64_t, 1>& distances, const std::array<uint32_t, 2>& box,
+                     const std::array<uint32_t, 2>& steps, void* address) {
+  // Of CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and CUtensorMapFloatOOBfill.
+  constexpr int kNoInterleave = 0, kSwizzle128 = 3, kLinesOf256 = 3, kZeros = 0;
+  api().must("CUDA", opened().further.tensorMapEncode, map, type, 2U, address, sizes.data(), distances.data(),
+             box.data(), steps.data(), kNoInterleave, kSwizzle128, kLinesOf256, kZeros);
 }
 
 int attribute(int device, int which) {

@@ -4,6 +4,7 @@
 #include "engine/base/child_process.h"
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/runtime/disk_cache.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/listing_program.h"
@@ -171,6 +172,10 @@ std::string resourcesIn(const std::string& log) {
   if (std::regex_search(log, found, spilled)) text += fmt::format(", {} bytes spilled", found[1].str());
   text += std::regex_search(log, found, shared) ? fmt::format(", {} bytes shared", found[1].str())
                                                 : ", 0 bytes shared";
+  // A remark of ptxas on wgmma: that it waits for products one by one, or hands registers over by itself.
+  static const std::regex remark(R"(\((C75\d\d)\) ([^\n]*))");
+  if (std::regex_search(log, found, remark))
+    text += fmt::format("; ptxas {}: {}", found[1].str(), found[2].str());
   return text;
 }
 
@@ -321,21 +326,12 @@ std::string sass(const Binary& binary, std::vector<AssemblyLine>* lines) {
   return head + text;
 }
 
-std::string wantedArchitecture() {
-  const char* value = std::getenv("CUDA_ARCH");
-  if (!value || !*value) return {};
-  std::string text = value;
-  if (!std::regex_match(text, std::regex("sm_[0-9]+[a-f]?")))
-    throw Error(
-        ErrorKind::Value,
-        fmt::format("CUDA_ARCH is \"{}\": it names an architecture such as sm_80, sm_90 or sm_100", text));
-  return text;
-}
-
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture) {
   Binary binary =
       usesLlvm() ? compileIr(kernel.name, source, architecture) : compile(kernel.name, source, architecture);
+  if (const int64_t bytes = SharedMemory(kernel).dynamic(); bytes && !binary.resources.empty())
+    binary.resources += fmt::format(", {} bytes shared that its launch asks for", bytes);
   const auto registers = registerUseOf(binary);
   return std::make_shared<ListingProgram>(
       [binary = std::move(binary)](auto* lines) { return sass(binary, lines); }, registers);

@@ -36,10 +36,6 @@ bool usesLlvm();
 /// LLVM IR to PTX, which the driver compiles. Throws Error(Compile) as compile() does.
 Binary compileIr(const std::string& kernel, const std::string& source, const std::string& architecture);
 
-/// The architecture in CUDA_ARCH ("sm_90"), for which NULL:CUDA compiles; empty: it renders and does not
-/// compile.
-std::string wantedArchitecture();
-
 /// The program of NULL:CUDA: it is compiled and can be read, but not run.
 std::shared_ptr<Program> makeListing(const LoweredKernel& kernel, const std::string& source,
                                      const std::string& architecture);

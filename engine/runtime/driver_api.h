@@ -64,6 +64,7 @@ struct Api {
   Call<Object> moduleUnload;
   Call<Object*, Object, const char*> moduleGetFunction;
   Call<int*, int, Object> functionGetAttribute;
+  Call<Object, int, int> functionSetAttribute;
   Call<Object, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Object, void**, void**>
       launchKernel;
   Call<Object*, unsigned> graphCreate;
@@ -83,7 +84,7 @@ struct Api {
 };
 
 // Both drivers number these alike.
-constexpr int kFunctionMaxThreads = 0;
+constexpr int kFunctionMaxThreads = 0, kFunctionMaxDynamicShared = 8;
 constexpr unsigned kStreamNonBlocking = 1;
 
 /// The address of a function of an opened library; null if it has none.

@@ -15,9 +15,10 @@ namespace uopscope::driver {
 
 namespace {
 
-/// The arguments of a launch as the driver reads them: one little-endian word each.
+/// The arguments of a launch as the driver reads them: one little-endian word each, then larger ones.
 struct Arguments {
   std::vector<uint64_t> words;
+  std::vector<LargeArgument> further;
   std::vector<void*> pointers;
 };
 struct Shape {
@@ -59,8 +60,9 @@ public:
     for (unsigned n : s.grid)
       if (n == 0) return 0; // drivers refuse an empty launch
     auto start = [&] {
-      Status status = gpu.api.launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1],
-                                           s.block[2], 0, gpu.stream, arguments.pointers.data(), nullptr);
+      Status status =
+          gpu.api.launchKernel(function, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
+                               sharedBytes(), gpu.stream, arguments.pointers.data(), nullptr);
       if (status != 0) fail(gpu, status, gpu.api.launchKernel.name);
     };
     if (!wait) {
@@ -91,9 +93,12 @@ public:
     Arguments a;
     for (void* b : buffers) a.words.push_back(reinterpret_cast<uintptr_t>(b));
     for (size_t slot : slots_) a.words.push_back(static_cast<uint64_t>(vars[slot]));
+    a.further = code_->furtherArguments(buffers);
     for (uint64_t& w : a.words) a.pointers.push_back(&w);
+    for (LargeArgument& l : a.further) a.pointers.push_back(&l);
     return a;
   }
+  unsigned sharedBytes() const { return static_cast<unsigned>(code_->sharedBytes()); }
   Object functionOn(Gpu& gpu) { return loadedOn(gpu).function; }
   const std::string& name() const { return name_; }
   std::string whereOn(const Gpu& gpu) const { return fmt::format("kernel {} on {}", name_, gpu.label); }
@@ -122,6 +127,9 @@ private:
     const Api& api = gpu.api;
     api.must(whereOn(gpu), api.moduleLoadData, &made.module, code_->image().c_str());
     api.must(whereOn(gpu), api.moduleGetFunction, &made.function, made.module, function_.c_str());
+    if (sharedBytes()) // drivers refuse large launches of a function that was not announced
+      api.must(whereOn(gpu), api.functionSetAttribute, made.function, kFunctionMaxDynamicShared,
+               static_cast<int>(sharedBytes()));
     int threads = 0;
     api.must(whereOn(gpu), api.functionGetAttribute, &threads, kFunctionMaxThreads, made.function);
     made.maxThreads = static_cast<size_t>(threads);
@@ -181,6 +189,7 @@ private:
     node.function = program(l).functionOn(gpu_);
     std::copy(s.grid.begin(), s.grid.end(), node.grid);
     std::copy(s.block.begin(), s.block.end(), node.block);
+    node.sharedBytes = program(l).sharedBytes();
     node.parameters = arguments.pointers.data();
     node.context = gpu_.context;
     return node;

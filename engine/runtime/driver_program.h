@@ -8,10 +8,18 @@
 #include "engine/runtime/launch_batch.h"
 #include "engine/runtime/register_use.h"
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace uopscope::driver {
+
+/// A parameter of a kernel that is more than a word.
+struct alignas(64) LargeArgument {
+  std::array<std::byte, 128> bytes{};
+};
 
 /// What a compiler made of a kernel.
 class Code {
@@ -22,6 +30,10 @@ public:
   /// The machine code as text. `lines` receives the source line of each line.
   virtual std::string listing(std::vector<AssemblyLine>* lines) const = 0;
   virtual std::optional<RegisterUse> registerUse() const { return {}; }
+  /// Bytes of shared memory that a launch must ask for, beside what the image declares.
+  virtual int64_t sharedBytes() const { return 0; }
+  /// Parameters behind buffers and variables, for a launch on these buffers.
+  virtual std::vector<LargeArgument> furtherArguments(std::span<void* const> /*buffers*/) const { return {}; }
 };
 
 /// Throws Error(Compile) if the device cannot run groups of the kernel's size, Error(Runtime) if the driver does not load

@@ -48,6 +48,12 @@ void GpuWatch::groupBegins(int64_t group) {
   group_ = group;
   phase_ = 0;
   underWay_.clear();
+  closed_.assign(static_cast<size_t>(threadsPerGroup_), 0);
+  productReads_.clear();
+  boxes_.clear();
+  products_.assign(static_cast<size_t>(threadsPerGroup_), 0);
+  shownPhase_ = 0;
+  held_.clear();
   for (size_t m = 0; m < memories_.size(); ++m)
     if (memories_[m].space == WatchedSpace::Shared) std::fill(cells_[m].begin(), cells_[m].end(), Cell{});
 }
@@ -90,11 +96,19 @@ void GpuWatch::raced(const WatchedAccess& a, int64_t element, const Mark& m, boo
                     instructions_[a.instruction], instructions_[m.instruction]));
 }
 
-void GpuWatch::phaseEnds(bool waitedForCopies) {
+void GpuWatch::phaseEnds(std::optional<int64_t> copiesLeft, bool forUnits) {
   ++phase_;
-  if (!waitedForCopies) return;
-  for (auto [memory, element] : underWay_) cells_[memory][static_cast<size_t>(element)].isUnderWay = false;
-  underWay_.clear();
+  if (forUnits) shownPhase_ = phase_;
+  if (!copiesLeft) return;
+  std::erase_if(underWay_, [&](const Copy& c) {
+    const bool arrived = c.group < closed_[c.thread] - *copiesLeft;
+    if (arrived) {
+      Cell& cell = cells_[c.memory][static_cast<size_t>(c.element)];
+      cell.isUnderWay = false;
+      cell.writer.phase = static_cast<uint16_t>(phase_ - 1); // it was written by the time of this barrier
+    }
+    return arrived;
+  });
 }
 
 void GpuWatch::underWay(const WatchedAccess& a, int64_t element, const Mark& m) {
@@ -113,42 +127,53 @@ void GpuWatch::neverWritten(const WatchedAccess& a, int64_t element) {
                     element, instructions_[a.instruction]));
 }
 
+void GpuWatch::touchedOwn(const WatchedAccess& a) {
+  const WatchedMemory& m = memories_[a.memory];
+  auto& written = ownWritten_[a.memory];
+  if (written.empty()) written.resize(static_cast<size_t>(m.size * threadsPerGroup_));
+  auto now = static_cast<uint32_t>(group_ + 1);
+  for (int64_t e = a.first; e < a.first + a.count; ++e) {
+    if (m.ofProducts) touchedRegister(a, e);
+    uint32_t& inGroup = written[static_cast<size_t>(thread_ * m.size + e)];
+    if (a.isWrite)
+      inGroup = now;
+    else if (inGroup != now)
+      neverWritten(a, e);
+  }
+}
+
+GpuWatch::Mark GpuWatch::me(uint32_t instruction) const {
+  return {static_cast<uint32_t>(group_ * threadsPerGroup_ + thread_ + 1), phase_,
+          static_cast<uint16_t>(instruction)};
+}
+
 void GpuWatch::touched(const WatchedAccess& a) {
   const WatchedMemory& m = memories_[a.memory];
   int64_t bytes = a.count * m.elementBytes;
-  if (m.space == WatchedSpace::Own) {
-    auto& written = ownWritten_[a.memory];
-    if (written.empty()) written.resize(static_cast<size_t>(m.size * threadsPerGroup_));
-    auto now = static_cast<uint32_t>(group_ + 1);
-    for (int64_t e = a.first; e < a.first + a.count; ++e) {
-      uint32_t& inGroup = written[static_cast<size_t>(thread_ * m.size + e)];
-      if (a.isWrite)
-        inGroup = now;
-      else if (inGroup != now)
-        neverWritten(a, e);
-    }
-    return;
-  }
+  if (m.space == WatchedSpace::Own) return touchedOwn(a);
   uint32_t turn = executed_[{a.instruction, thread_}]++;
-  requests_[{a.instruction, turn}].push_back({int64_t{a.memory}, a.first * m.elementBytes, bytes});
+  requests_[{a.instruction, turn, thread_ / kWarp}].push_back(
+      {int64_t{a.memory}, a.first * m.elementBytes, bytes});
   bool global = m.space == WatchedSpace::Global;
   if (global && !a.isWrite) loadedBytes_ += static_cast<uint64_t>(bytes);
   if (m.size <= 0) return; // without a size, neither bounds nor races can be checked
   auto [shadow, offset] = global ? shadows_[a.memory] : std::pair<Shadow, size_t>{};
   auto& cells = cellsOf(a.memory);
-  Mark me{static_cast<uint32_t>(group_ * threadsPerGroup_ + thread_ + 1), phase_,
-          static_cast<uint16_t>(a.instruction)};
+  const Mark me = this->me(a.instruction);
   for (int64_t e = a.first; e < a.first + a.count; ++e) {
     Cell& c = cells[static_cast<size_t>(e)];
     if (c.isUnderWay) underWay(a, e, c.writer);
     if (a.isWrite) {
+      if (c.products) productStillReads(a, e);
       if ((a.changed >> std::min<int64_t>(e - a.first, 63) & 1) && races(c.writer))
         raced(a, e, c.writer, true);
       if (races(c.reader)) raced(a, e, c.reader, false);
       if (races(c.otherReader)) raced(a, e, c.otherReader, false);
       c.writer = me;
-      if (a.isAsync && !c.isUnderWay) underWay_.emplace_back(a.memory, e);
+      const auto thread = static_cast<size_t>(thread_);
+      if (a.isAsync && !c.isUnderWay) underWay_.push_back({a.memory, e, thread, closed_[thread]});
       c.isUnderWay = c.isUnderWay || a.isAsync;
+      c.isOfEngine = false;
       if (shadow)
         std::fill_n(shadow->begin() + static_cast<std::ptrdiff_t>(offset) + e * m.elementBytes,
                     m.elementBytes, true);
@@ -183,7 +208,7 @@ void GpuWatch::countPasses(const std::vector<std::array<int64_t, 3>>& lanes, Acc
 
 void GpuWatch::warpEnds() {
   for (auto& [key, lanes] : requests_) {
-    AccessCost& cost = costs_[key.first];
+    AccessCost& cost = costs_[std::get<0>(key)];
     ++cost.requests;
     std::set<int64_t> sectors;
     for (auto [memory, first, bytes] : lanes) {

@@ -113,6 +113,7 @@ Api functionsOf(void* library) {
   need(library, a.moduleUnload, "hipModuleUnload");
   need(library, a.moduleGetFunction, "hipModuleGetFunction");
   need(library, a.functionGetAttribute, "hipFuncGetAttribute");
+  need(library, a.functionSetAttribute, "hipFuncSetAttribute");
   need(library, a.launchKernel, "hipModuleLaunchKernel");
   need(library, a.graphCreate, "hipGraphCreate");
   need(library, a.graphDestroy, "hipGraphDestroy");

@@ -3,6 +3,7 @@
 // CUDA_ARCH=sm_90, NULL:CUDA also compiles, so that registers and machine code can be read without a GPU; so does
 // NULL:AMD with AMD_ARCH=gfx942.
 #include "engine/render/c_renderer.h"
+#include "engine/render/cuda_architecture.h"
 #include "engine/render/gpu_text.h"
 #include "engine/render/nvptx_renderer.h"
 #include "engine/runtime/amd_compiler.h"

@@ -2,14 +2,16 @@
 // single-lane GEP share the slots of their source.
 #include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/async_products.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
-#include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/shared_operand.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/ref_program.h"
 
 #include <fmt/format.h>
 
+#include <set>
 #include <sstream>
 
 namespace uopscope {
@@ -24,9 +26,10 @@ public:
       UOp g = signature.globals[i];
       memoryOf_[g] = static_cast<int32_t>(p_.memories_.size());
       p_.memories_.push_back(
-          {globalName(g), g.dtype().base(), g.dtype().size(), static_cast<int32_t>(i), 0, false});
+          {globalName(g), g.dtype().base(), g.dtype().size(), static_cast<int32_t>(i), 0, false, false});
     }
     checkNesting(kernel_);
+    findProducts();
     std::vector<std::string> lines = p_.gpu_ ? linesOf(kernel_) : std::vector<std::string>(), texts;
     for (size_t i = 0; i < kernel_.uops.size(); ++i) {
       visit(kernel_.uops[i]);
@@ -57,7 +60,8 @@ private:
       memories.push_back({m.name, m.element.itemsize(), m.size == DType::kUnsized ? -1 : m.size,
                           m.global >= 0 ? WatchedSpace::Global
                           : m.shared    ? WatchedSpace::Shared
-                                        : WatchedSpace::Own});
+                                        : WatchedSpace::Own,
+                          m.ofProducts});
     p_.watch_ = std::make_unique<GpuWatch>(std::move(memories), std::move(texts));
     p_.registers_ = liveRanges(kernel_.uops, kThreadRegisters).general.registers;
   }
@@ -105,13 +109,32 @@ private:
     bool shared = u.is(Op::DEFINE_LOCAL);
     size_t& used = shared ? p_.sharedBytes_ : p_.ownBytes_;
     memoryOf_[u] = static_cast<int32_t>(p_.memories_.size());
+    const auto bytes =
+        static_cast<size_t>(u.dtype().size()) * static_cast<size_t>(u.dtype().base().itemsize());
+    constexpr size_t kAtom = kSwizzledAtom;
+    if (shared && bytes >= kAtom) used = (used + kAtom - 1) & ~(kAtom - 1);
     p_.memories_.push_back({fmt::format("{} {}", shared ? "local memory" : "registers", u.arg().repr()),
-                            u.dtype().base(), u.dtype().size(), -1, used, shared});
+                            u.dtype().base(), u.dtype().size(), -1, used, shared,
+                            ofProducts_.contains(u.id())});
     used += (static_cast<size_t>(u.dtype().size()) * static_cast<size_t>(u.dtype().base().itemsize()) + 63) &
             ~size_t{63};
   }
 
+  int32_t memoryOf(UOp pointer) const { return memoryOf_.at(throughAfter(pointer)); }
+
+  void box(UOp u) {
+    const Access a = accessOf(u);
+    const Operand place = operand(a.index.src(1)), gate = a.gate ? operand(a.gate) : Operand{},
+                  position = operand(u.src(1).src(1));
+    Instruction& in = emit(Do::CopyBox, u);
+    in.memory = memoryOf_.at(a.pointer);
+    in.fromMemory = memoryOf(u.src(1).src(0));
+    in.a = place, in.b = gate, in.c = position;
+    in.box = boxOf(u);
+  }
+
   void access(UOp u) {
+    if (isBox(u)) return box(u);
     Access a = accessOf(u);
     auto memory = memoryOf_.find(a.pointer);
     if (memory == memoryOf_.end())
@@ -131,7 +154,8 @@ private:
     in.b = gate;
     in.c = third;
     in.to = to;
-    in.isAsync = isAsync(u);
+    in.isAsync = isAsyncCopy(u);
+    in.ofProduct = ofProducts_.contains(u.id());
   }
 
   void alu(UOp u) {
@@ -153,12 +177,20 @@ private:
     in.c = c;
   }
 
+  /// The number of a byte in the group's memory.
+  void sharedAddress(UOp u) {
+    const auto memory = static_cast<size_t>(memoryOf_.at(throughAfter(u.src(0))));
+    const int32_t slot = newSlots(1);
+    p_.initial_[static_cast<size_t>(slot)] =
+        ConstValue::ofInt(static_cast<int64_t>(p_.memories_[memory].offset));
+    slotOf_[u] = slot;
+  }
+
   void tensorCore(UOp u) {
     const std::string& name = u.arg().as<WmmaArg>().name;
     const auto& cores = p_.gpu_ ? p_.gpu_->cores : std::vector<TensorCore>();
-    const auto core =
-        std::find_if(cores.begin(), cores.end(), [&](const TensorCore& c) { return c.name == name; });
-    if (core == cores.end())
+    const TensorCore* core = coreNamed(cores, name);
+    if (!core)
       throw Error(ErrorKind::Unsupported, fmt::format("kernel {}: WMMA on {}, a tensor core that {} lacks",
                                                       kernel_.name, name, p_.gpu_ ? "this GPU" : "REF"));
     const std::pair<const TensorCore::Layout*, UOp> fragments[] = {
@@ -170,9 +202,62 @@ private:
                                 name, 1 << elementBits(*layout), fragment.dtype().count()));
     const Operand a = operand(u.src(0)), b = operand(u.src(1)), c = operand(u.src(2)), to = result(u);
     Instruction& in = emit(Do::Wmma, u);
-    in.memory = static_cast<int32_t>(core - cores.begin());
+    in.memory = static_cast<int32_t>(core - cores.data());
+    if (readsShared(*core)) in.sideBySide = {termsSideBySide(name, 0), termsSideBySide(name, 1)};
     in.a = a, in.b = b, in.c = c, in.to = to;
     p_.warp_ = std::max(p_.warp_, static_cast<size_t>(core->threads));
+  }
+
+  void barrier(UOp u) {
+    const std::optional<int64_t> products = productsLeft(u);
+    if (waitsForBoxes(u)) {
+      const Operand phase = operand(u.src(0));
+      std::vector<int32_t> barriers;
+      for (UOp at : u.src())
+        if (at.is(Op::INDEX)) barriers.insert(barriers.end(), {memoryOf(at.src(0)), operand(at.src(1)).slot});
+      Instruction& in = emit(Do::WaitForBoxes, u);
+      in.a = phase;
+      in.barriers = std::move(barriers);
+      return;
+    }
+    Instruction& in = emit(closesCopies(u)                      ? Do::CloseCopies
+                           : beginsProducts(u)                  ? Do::BeginProducts
+                           : products || waitsForAllProducts(u) ? Do::WaitForProducts
+                                                                : Do::Barrier,
+                           u);
+    in.left = products ? products : copiesLeft(u);
+    in.forUnits = showsToUnits(u);
+    in.prepares = preparesBoxes(u);
+    if (in.prepares.stages) in.memory = memoryOf(u.src(0).src(0));
+  }
+
+  /// Finds the loads and stores of registers that products under way add to: the core reads and writes them itself.
+  void findProducts() {
+    UOpMap<int> uses;
+    for (UOp u : kernel_.uops)
+      for (UOp s : u.src()) ++uses[throughAfter(s)];
+    auto isAsyncProduct = [&](UOp u) {
+      const TensorCore* core =
+          u.is(Op::WMMA) && p_.gpu_ ? coreNamed(p_.gpu_->cores, u.arg().as<WmmaArg>().name) : nullptr;
+      return core && readsShared(*core);
+    };
+    auto add = [&](UOp access) {
+      ofProducts_.insert(access.id());
+      ofProducts_.insert(accessOf(access).pointer.id());
+    };
+    for (UOp u : kernel_.uops) {
+      if (isAsyncProduct(u)) {
+        UOp sum = throughAfter(u.src(2));
+        std::vector<UOp> loads = sum.is(Op::VECTORIZE) ? std::vector<UOp>(sum.src().begin(), sum.src().end())
+                                                       : std::vector<UOp>{sum};
+        for (UOp load : loads)
+          if (load = throughAfter(load); load.is(Op::LOAD) && uses[load] == 1) add(load);
+      }
+      if (!u.is(Op::STORE)) continue;
+      UOp value = throughAfter(u.src(1));
+      if (value.is(Op::GEP)) value = throughAfter(value.src(0));
+      if (isAsyncProduct(value) && accessOf(u).pointer.is(Op::DEFINE_REG)) add(u);
+    }
   }
 
   void copy(UOp u, std::vector<int32_t> from) {
@@ -227,7 +312,7 @@ private:
       return;
     }
     case Op::ENDIF: close(u); return;
-    case Op::BARRIER: emit(Do::Barrier, u).isAsync = isAsync(u); return;
+    case Op::BARRIER: barrier(u); return;
     case Op::GEP: {
       Operand from = operand(u.src(0));
       std::vector<int32_t> slots;
@@ -245,6 +330,7 @@ private:
       return;
     }
     case Op::CAST:
+      if (u.src(0).dtype().isPtr() && !u.dtype().isPtr()) return sharedAddress(u);
       if (u.dtype().isPtr()) return;
       alu(u);
       return;
@@ -273,6 +359,7 @@ private:
   RefProgram& p_;
   const LoweredKernel& kernel_;
   UOpMap<int32_t> slotOf_, memoryOf_;
+  std::set<uint32_t> ofProducts_; ///< ids of registers that products add to, and of their loads and stores
   std::vector<int32_t> open_;
   size_t told_ = 0; ///< instructions that know their node
 };
@@ -316,7 +403,24 @@ std::string RefProgram::assembly() const {
       break;
     case Do::End: out += fmt::format("{:4} END, back to {}\n", i, in.jump); break;
     case Do::If: out += fmt::format("{:4} IF {}, else {}\n", i, place(in.a), in.jump); break;
-    case Do::Barrier: out += fmt::format("{:4} BARRIER{}\n", i, in.isAsync ? " after copies" : ""); break;
+    case Do::CopyBox:
+      out += fmt::format("{:4} BOX {}[{}] <- {}[{}], {} lines of {}, gate {}\n", i,
+                         memories_[static_cast<size_t>(in.memory)].name, place(in.a),
+                         memories_[static_cast<size_t>(in.fromMemory)].name, place(in.c), in.box.lines,
+                         in.box.columns, place(in.b));
+      break;
+    case Do::WaitForBoxes: out += fmt::format("{:4} WAIT for boxes, phase {}\n", i, place(in.a)); break;
+    case Do::BeginProducts: out += fmt::format("{:4} BEGIN PRODUCTS\n", i); break;
+    case Do::WaitForProducts:
+      out += fmt::format("{:4} WAIT for {}\n", i,
+                         in.left ? fmt::format("products but {}", *in.left) : "all products");
+      break;
+    case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
+    case Do::Barrier:
+      out +=
+          fmt::format("{:4} BARRIER{}{}\n", i, in.left ? fmt::format(" after copies but {}", *in.left) : "",
+                      in.forUnits ? ", shown to cores" : "");
+      break;
     case Do::Wmma:
       out += fmt::format("{:4} WMMA {} {} <- {} {} {}\n", i, gpu_->cores[static_cast<size_t>(in.memory)].name,
                          place(in.to), place(in.a), place(in.b), place(in.c));

@@ -1,8 +1,8 @@
 // Runs a program of the interpreter as a GPU would: reports events to the watcher, and prints its report.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
-#include "engine/codegen/tensor_core_layout.h"
-#include "engine/runtime/ref_program.h"
+#include "engine/codegen/shared_operand.h"
+#include "engine/runtime/ref_run.h"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,8 @@ void RefProgram::watch(const Instruction& in, int64_t index, int64_t bytes, cons
                   index,
                   (bytes + width - 1) / width,
                   before != nullptr,
-                  in.isAsync};
+                  in.isAsync,
+                  in.ofProduct};
   for (int64_t e = 0; before && e < std::min<int64_t>(a.count, 64); ++e)
     if (std::memcmp(before + e * width, now + e * width, static_cast<size_t>(width)) == 0)
       a.changed &= ~(uint64_t{1} << e);
@@ -48,10 +49,14 @@ void RefProgram::watchBarrier(std::span<const WorkItem> items) {
     if (waitsAt(items[i]) != waitsAt(items[0]))
       return watch_->parted(0, waitsAt(items[0]), static_cast<int64_t>(i), waitsAt(items[i]));
   const size_t at = items.empty() ? code_.size() : waitsAt(items[0]);
-  watch_->phaseEnds(at < code_.size() && code_[at].isAsync);
+  if (at < code_.size())
+    watch_->phaseEnds(code_[at].left, code_[at].forUnits);
+  else
+    watch_->phaseEnds({});
 }
 
-bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first) {
+bool RefProgram::multiplyTiles(const Run& r, std::span<WorkItem> warp, std::span<const Do> stopped,
+                               size_t first) {
   auto waits = [&](size_t i) { return stopped[i] == Do::Wmma && code_[warp[i].at].what == Do::Wmma; };
   size_t leader = 0;
   while (leader < warp.size() && !waits(leader)) ++leader;
@@ -75,16 +80,53 @@ bool RefProgram::multiplyTiles(std::span<WorkItem> warp, std::span<const Do> sto
   if (together && warp.size() != static_cast<size_t>(core.threads))
     throw Error(ErrorKind::Runtime, fmt::format("kernel {}: {} needs {} threads, and the group has {}", name_,
                                                 core.name, core.threads, warp.size()));
-  if (together) tileProduct(core, in.a.slot, in.b.slot, in.c.slot, in.to.slot, warp);
+  if (together) {
+    if (watch_) watch_->threadRuns(static_cast<int64_t>(first));
+    tileProduct(r, in, warp);
+  }
   if (together) tellAll();
   for (size_t i = 0; i < warp.size(); ++i)
     if (waits(i) && warp[i].at == at) ++warp[i].at;
   return true;
 }
 
-/// c + a * b of a warp; each thread holds its fragments of the tiles from these slots on.
-void RefProgram::tileProduct(const TensorCore& core, int32_t a, int32_t b, int32_t c, int32_t to,
-                             std::span<WorkItem> warp) {
+std::vector<double> RefProgram::sharedOperand(const Run& r, const Instruction& in, size_t operand,
+                                              std::span<WorkItem> warp) const {
+  const TensorCore& core = gpu_->cores[static_cast<size_t>(in.memory)];
+  const auto slot = static_cast<size_t>(operand == 0 ? in.a.slot : in.b.slot);
+  const auto descriptor = static_cast<uint64_t>(warp[0].values[slot].i);
+  auto fail = [&](const std::string& what) {
+    throw Error(ErrorKind::Runtime, fmt::format("kernel {}: operand {} of {} has the descriptor {:#x}, {}",
+                                                name_, operand, core.name, descriptor, what));
+  };
+  for (const WorkItem& item : warp)
+    if (item.values[slot].i != warp[0].values[slot].i) fail("and another thread of its warp has another");
+  if (!hasRowsOf128(descriptor)) fail("which has no rows of 128 bytes");
+  const int64_t lines = operand == 0 ? rowsOf(core) : columnsOf(core), terms = termsOf(core);
+  std::vector<double> values;
+  for (int64_t line = 0; line < lines; ++line)
+    for (int64_t term = 0; term < terms; ++term) {
+      const int64_t at = addressIn(descriptor, in.sideBySide[operand], line, term, core.in.itemsize());
+      const auto memory = std::find_if(memories_.begin(), memories_.end(), [&](const Memory& m) {
+        const auto begin = static_cast<int64_t>(m.offset);
+        return m.shared && begin <= at && at < begin + m.size * m.element.itemsize();
+      });
+      if (memory == memories_.end()) {
+        fail(fmt::format("which leads to byte {} of {} of shared memory", at, sharedBytes_));
+        return values;
+      }
+      if (watch_)
+        watch_->productReads(static_cast<uint32_t>(&in - code_.data()),
+                             static_cast<uint32_t>(memory - memories_.begin()),
+                             (at - static_cast<int64_t>(memory->offset)) / memory->element.itemsize());
+      values.push_back(readValue(core.in, r.shared.data() + at).asDouble());
+    }
+  return values;
+}
+
+/// c + a * b of a warp. Each thread holds its fragments of the tiles from the operands' slots on, or a descriptor.
+void RefProgram::tileProduct(const Run& r, const Instruction& in, std::span<WorkItem> warp) const {
+  const TensorCore& core = gpu_->cores[static_cast<size_t>(in.memory)];
   const auto rows = static_cast<size_t>(rowsOf(core)), columns = static_cast<size_t>(columnsOf(core)),
              terms = static_cast<size_t>(termsOf(core));
   auto each = [&](const TensorCore::Layout& layout, size_t width, int32_t slot, auto&& use) {
@@ -96,15 +138,21 @@ void RefProgram::tileProduct(const TensorCore& core, int32_t a, int32_t b, int32
         use(row * width + column, warp[thread].values[static_cast<size_t>(slot) + e]);
       }
   };
-  std::vector<double> left(rows * terms), right(terms * columns), sum(rows * columns);
-  each(core.a, terms, a, [&](size_t place, const ConstValue& v) { left[place] = v.asDouble(); });
-  each(core.b, columns, b, [&](size_t place, const ConstValue& v) { right[place] = v.asDouble(); });
-  each(core.c, columns, c, [&](size_t place, const ConstValue& v) { sum[place] = v.asDouble(); });
+  std::vector<double> left(rows * terms), right(columns * terms), sum(rows * columns); // lines by terms
+  if (readsShared(core)) {
+    left = sharedOperand(r, in, 0, warp);
+    right = sharedOperand(r, in, 1, warp);
+  } else {
+    each(core.a, terms, in.a.slot, [&](size_t place, const ConstValue& v) { left[place] = v.asDouble(); });
+    each(core.b, columns, in.b.slot, [&](size_t place, const ConstValue& v) {
+      right[place % columns * terms + place / columns] = v.asDouble();
+    });
+  }
+  each(core.c, columns, in.c.slot, [&](size_t place, const ConstValue& v) { sum[place] = v.asDouble(); });
   for (size_t i = 0; i < rows; ++i)
-    for (size_t k = 0; k < terms; ++k)
-      for (size_t j = 0; j < columns; ++j)
-        sum[i * columns + j] += left[i * terms + k] * right[k * columns + j];
-  each(core.c, columns, to,
+    for (size_t j = 0; j < columns; ++j)
+      for (size_t k = 0; k < terms; ++k) sum[i * columns + j] += left[i * terms + k] * right[j * terms + k];
+  each(core.c, columns, in.to.slot,
        [&](size_t place, ConstValue& v) { v = convertConst(core.out, ConstValue::ofFloat(sum[place])); });
 }
 

@@ -1,8 +1,7 @@
 // The interpreter's loop over instructions.
-#include "engine/runtime/ref_program.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
+#include "engine/runtime/ref_run.h"
 
 #include <fmt/format.h>
 
@@ -11,13 +10,6 @@
 #include <cstring>
 
 namespace uopscope {
-
-struct RefProgram::Run {
-  std::span<void* const> buffers;
-  std::vector<std::byte> shared;
-};
-
-namespace {
 
 ConstValue readValue(DType type, const std::byte* p) {
   auto as = [&]<typename T>(T) {
@@ -44,6 +36,8 @@ ConstValue readValue(DType type, const std::byte* p) {
   default: throw Error(ErrorKind::Compile, fmt::format("no value of type {} is in memory", type.name()));
   }
 }
+
+namespace {
 
 void writeValue(DType type, std::byte* p, const ConstValue& v) {
   auto put = [&](auto x) { std::memcpy(p, &x, sizeof x); };
@@ -172,7 +166,21 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::If:
       if (v[in.a.slot].i == 0) at = static_cast<size_t>(in.jump);
       break;
-    case Do::Barrier: item.at = at; return in.what;
+    case Do::CloseCopies:
+      if (watch_) watch_->closesCopies();
+      break;
+    case Do::CopyBox: copyBox(r, item, in); break;
+    case Do::WaitForBoxes: waitForBoxes(r, item, in); break;
+    case Do::BeginProducts:
+      if (watch_) watch_->beginsProducts();
+      break;
+    case Do::WaitForProducts:
+      if (watch_) watch_->waitsForProducts(in.left);
+      break;
+    case Do::Barrier:
+      if (in.prepares.stages) prepareBoxes(r, in);
+      item.at = at;
+      return in.what;
     case Do::Wmma:
     case Do::Done: item.at = at - 1; return in.what;
     }
@@ -201,12 +209,13 @@ double RefProgram::launch(std::span<void* const> buffers, std::span<const int64_
     groups_ = groups;
     threads_ = perGroup;
   }
-  Run r{buffers, std::vector<std::byte>(sharedBytes_)};
+  Run r{buffers, std::vector<std::byte>(sharedBytes_), {}};
   std::vector<WorkItem> items(static_cast<size_t>(perGroup));
   for (WorkItem& item : items) item.values = initial_;
   for (int64_t group = 0; group < groups; ++group) {
     if (gpu_ && gpu_->group.value_or(group) != group) continue;
     std::fill(r.shared.begin(), r.shared.end(), std::byte{0xff});
+    r.boxes.clear();
     for (int64_t local = 0; local < perGroup; ++local) {
       WorkItem& item = items[static_cast<size_t>(local)];
       item.at = 0;
@@ -249,7 +258,7 @@ bool RefProgram::runWarp(Run& r, std::span<WorkItem> warp, size_t first) {
       if (watch_) watch_->threadRuns(thread_);
       stopped[i] = run(r, warp[i]);
     }
-  } while (multiplyTiles(warp, stopped, first));
+  } while (multiplyTiles(r, warp, stopped, first));
   if (watch_) watch_->warpEnds();
   return std::any_of(warp.begin(), warp.end(),
                      [&](const WorkItem& item) { return code_[item.at].what != Do::Done; });

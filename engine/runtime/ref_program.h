@@ -13,10 +13,12 @@
 // findings. The threads of a warp meet at each WMMA, whose products are added in double precision and
 // rounded once.
 #pragma once
+#include "engine/codegen/async_boxes.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
 #include "engine/uop/eval.h"
 
+#include <array>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -64,7 +66,25 @@ public:
   std::string report() const;
 
 private:
-  enum class Do : uint8_t { Alu, FastFloat, FastInt, Copy, Load, Store, Range, End, If, Barrier, Wmma, Done };
+  enum class Do : uint8_t {
+    Alu,
+    FastFloat,
+    FastInt,
+    Copy,
+    Load,
+    Store,
+    Range,
+    End,
+    If,
+    CloseCopies,
+    CopyBox,
+    WaitForBoxes,
+    BeginProducts,
+    WaitForProducts,
+    Barrier,
+    Wmma,
+    Done
+  };
   /// The place of a value: `slot` is its first lane; with `step` 0 the same lane is read for every lane.
   struct Operand {
     int32_t slot = -1;
@@ -82,7 +102,20 @@ private:
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
-    bool isAsync = false;      ///< a Store that a Barrier must wait for, or such a Barrier (async_copy.h)
+    bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
+    std::vector<int32_t> barriers =
+        {}; ///< for WaitForBoxes: memory, slot of the place, ... ; the phase is operand a
+    int32_t fromMemory =
+        -1;       ///< for CopyBox, whose operand c is the place there; a is that in `memory`, b a gate
+    Box box = {}; ///< for CopyBox
+    BoxBarriers prepares = {}; ///< for a Barrier that prepares those of boxes in `memory`
+    bool ofProduct =
+        false; ///< a Load or Store of registers for a product that is under way (async_products.h)
+    bool forUnits = false; ///< a Barrier that shows shared memory to cores
+    std::optional<int64_t> left =
+        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for
+    std::array<bool, 2> sideBySide =
+        {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
   };
   struct Memory {
     std::string name;
@@ -90,7 +123,7 @@ private:
     int64_t size = 0;    ///< number of elements
     int32_t global = -1; ///< position among the launch's buffers; -1 for own and shared memory
     size_t offset = 0;   ///< offset in the work item's or group's memory
-    bool shared = false;
+    bool shared = false, ofProducts = false;
   };
   struct WorkItem {
     std::vector<ConstValue> values;
@@ -102,6 +135,9 @@ private:
 
   Do run(Run& r, WorkItem& item) const;
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  void copyBox(Run& r, const WorkItem& item, const Instruction& in) const;
+  void waitForBoxes(Run& r, const WorkItem& item, const Instruction& in) const;
+  void prepareBoxes(Run& r, const Instruction& in) const;
   void tell(const WorkItem& item, const Instruction& in) const;
   /// `before` are the bytes at `now` before a store; null for a load.
   void watch(const Instruction& in, int64_t index, int64_t bytes, const std::byte* before,
@@ -111,9 +147,11 @@ private:
   void runGroup(Run& r, std::span<WorkItem> items);
   bool runWarp(Run& r, std::span<WorkItem> warp, size_t first);
   /// Executes the WMMA at which the warp waits; false if no thread waits at one.
-  bool multiplyTiles(std::span<WorkItem> warp, std::span<const Do> stopped, size_t first);
-  static void tileProduct(const TensorCore& core, int32_t a, int32_t b, int32_t c, int32_t to,
-                          std::span<WorkItem> warp);
+  bool multiplyTiles(const Run& r, std::span<WorkItem> warp, std::span<const Do> stopped, size_t first);
+  void tileProduct(const Run& r, const Instruction& in, std::span<WorkItem> warp) const;
+  /// The elements of operand 0 or 1, lines by terms, that the warp's descriptor leads to.
+  std::vector<double> sharedOperand(const Run& r, const Instruction& in, size_t operand,
+                                    std::span<WorkItem> warp) const;
   void watchLaunch(std::span<void* const> buffers, std::span<const int64_t> globalSize,
                    std::span<const int64_t> localSize);
   /// Prints the report if DEBUG asks for it; throws the faults found.

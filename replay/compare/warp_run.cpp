@@ -15,13 +15,17 @@
 namespace uopscope {
 namespace {
 
+constexpr int64_t kMostThreads = 64; ///< of a warp: a step has a bit for each
 constexpr int64_t kSector = GpuWatch::kSector, kBanks = GpuWatch::kBanks, kWord = 4;
 
 /// All tensor cores that a program may name.
 std::vector<TensorCore> allCores() {
   std::vector<TensorCore> cores;
-  for (const GpuLanguage& language : gpuLanguages())
+  auto add = [&](const GpuLanguage& language) {
     for (const TensorCore& core : language.target().tensorCores) cores.push_back(core);
+  };
+  for (const GpuLanguage& language : gpuLanguages()) add(language);
+  add(cudaLanguage("sm_90a")); // it has cores of its own, whatever CUDA_ARCH says
   return cores;
 }
 
@@ -60,7 +64,9 @@ WarpRun::WarpRun(std::string name, const std::vector<UOp>& program, const Choice
   groups_ = product(sizes.groups);
   threads_ = product(sizes.threads);
   for (const UOp u : program)
-    if (u.is(Op::WMMA)) width_ = std::max(width_, u.arg().as<WmmaArg>().threads);
+    // Cores that four warps share are seen by one of them.
+    if (u.is(Op::WMMA) && u.arg().as<WmmaArg>().threads <= kMostThreads)
+      width_ = std::max(width_, u.arg().as<WmmaArg>().threads);
   if (choice.group < 0 || choice.group >= groups_ || choice.warp < 0 || choice.warp >= warps())
     throw Error(ErrorKind::Index, fmt::format("there are {} groups of {} warps", groups_, warps()));
   first_ = choice.warp * width_;

@@ -29,6 +29,7 @@ enum Status : int {
 
 struct Function {
   Kernel kernel;
+  unsigned dynamicShared = 0; ///< bytes that a launch may ask for
 };
 struct Module {
   CodeObject code;
@@ -37,7 +38,7 @@ struct Module {
 /// A launch with its arguments packed.
 struct Work {
   const Kernel* kernel;
-  unsigned grid[3], block[3];
+  unsigned grid[3], block[3], sharedBytes;
   std::vector<std::byte> arguments;
 };
 struct Stream {
@@ -111,6 +112,10 @@ std::string sizes(const unsigned* n) {
   return std::to_string(n[0]) + "x" + std::to_string(n[1]) + "x" + std::to_string(n[2]);
 }
 
+std::string withShared(unsigned bytes) {
+  return bytes ? " and " + std::to_string(bytes) + " bytes" : "";
+}
+
 /// hipKernelNodeParams.
 struct Node {
   unsigned block[3];
@@ -124,6 +129,7 @@ Work workOf(const Node& n) {
   return {&n.function->kernel,
           {n.grid[0], n.grid[1], n.grid[2]},
           {n.block[0], n.block[1], n.block[2]},
+          n.sharedBytes,
           packed(n.function->kernel, n.parameters)};
 }
 
@@ -275,17 +281,22 @@ int hipFuncGetAttribute(int* value, int, Function* function) {
   *value = static_cast<int>(function->kernel.maxThreads);
   return noted("hipFuncGetAttribute");
 }
+int hipFuncSetAttribute(Function* function, int attribute, int value) {
+  constexpr int kDynamicShared = 8;
+  if (attribute == kDynamicShared) function->dynamicShared = static_cast<unsigned>(value);
+  return noted("hipFuncSetAttribute", " " + std::to_string(attribute) + " " + std::to_string(value));
+}
 int hipModuleLaunchKernel(Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned, Stream* stream, void** parameters, void**) {
-  Work w{&f->kernel, {gx, gy, gz}, {bx, by, bz}, packed(f->kernel, parameters)};
-  int status =
-      noted("hipModuleLaunchKernel", " " + f->kernel.name + " " + sizes(w.grid) + " of " + sizes(w.block));
+                          unsigned bz, unsigned shared, Stream* stream, void** parameters, void**) {
+  Work w{&f->kernel, {gx, gy, gz}, {bx, by, bz}, shared, packed(f->kernel, parameters)};
+  int status = noted("hipModuleLaunchKernel", " " + f->kernel.name + " " + sizes(w.grid) + " of " +
+                                                  sizes(w.block) + withShared(shared));
   if (status == kLaunchFailure) { // found when the kernel runs, not when it is launched
     stream->waiting.emplace_back([] { state().failed = kLaunchFailure; });
     return kSuccess;
   }
   if (status) return status;
-  if (uint64_t{bx} * by * bz > f->kernel.maxThreads) return kInvalidValue;
+  if (uint64_t{bx} * by * bz > f->kernel.maxThreads || shared > f->dynamicShared) return kInvalidValue;
   stream->waiting.emplace_back([w] { run(w); });
   return kSuccess;
 }
@@ -301,7 +312,8 @@ int hipGraphDestroy(Graph* graph) {
 int hipGraphAddKernelNode(void** node, Graph* graph, void* const*, size_t, const Node* wanted) {
   graph->nodes.push_back(workOf(*wanted));
   *node = reinterpret_cast<void*>(graph->nodes.size()); // from 1: null means that there is none
-  return noted("hipGraphAddKernelNode");
+  if (wanted->sharedBytes > wanted->function->dynamicShared) return kInvalidValue;
+  return noted("hipGraphAddKernelNode", withShared(wanted->sharedBytes));
 }
 int hipGraphInstantiateWithFlags(Graph** runnable, const Graph* graph, unsigned long long) {
   *runnable = std::make_unique<Graph>(*graph).release();
@@ -309,7 +321,7 @@ int hipGraphInstantiateWithFlags(Graph** runnable, const Graph* graph, unsigned 
 }
 int hipGraphExecKernelNodeSetParams(Graph* runnable, void* node, const Node* wanted) {
   runnable->nodes.at(reinterpret_cast<size_t>(node) - 1) = workOf(*wanted);
-  return noted("hipGraphExecKernelNodeSetParams");
+  return noted("hipGraphExecKernelNodeSetParams", withShared(wanted->sharedBytes));
 }
 int hipGraphLaunch(Graph* runnable, Stream* stream) {
   for (const Work& w : runnable->nodes) stream->waiting.emplace_back([w] { run(w); });

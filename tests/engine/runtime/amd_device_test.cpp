@@ -1,6 +1,8 @@
 // AMD's device on a double of HIP (tests/devices/hip_double): what is given to the driver, in which order, and what it
 // answers. The double loads code objects as a driver does and runs a function of these tests for a kernel: no GPU runs.
+#include "engine/runtime/amd_compiler.h"
 #include "engine/runtime/driver_memory.h"
+#include "engine/runtime/driver_program.h"
 #include "engine/runtime/hip_api.h"
 #include "tests/engine/runtime/amd_double.h"
 #include "tests/engine/runtime/gpu_kernel.h"
@@ -80,6 +82,49 @@ TEST_CASE("AMD: launches on whole buffers and on parts at any element, one by on
   batch->launch();
   CHECK(testing::read(*to)[0] == 530);
   CHECK(testing::read(*from)[0] == 537);
+}
+
+TEST_CASE("a launch, alone and in a graph, asks for more shared memory than a program declares, and has "
+          "further arguments") {
+  if (!amdDoubleHere()) return;
+  ofDouble<void(hip_double_runner)>("hip_double_run")(runAddNumber);
+  struct AsksForMore : driver::Code {
+    explicit AsksForMore(std::string image) : image_(std::move(image)) {}
+    const std::string& image() const override { return image_; }
+    std::string listing(std::vector<AssemblyLine>*) const override { return {}; }
+    int64_t sharedBytes() const override { return 70000; }
+    std::vector<driver::LargeArgument> furtherArguments(std::span<void* const> buffers) const override {
+      askedFor().push_back(buffers[0]);
+      return {driver::LargeArgument{}};
+    }
+    static std::vector<void*>& askedFor() {
+      static std::vector<void*> buffers;
+      return buffers;
+    }
+    std::string image_;
+  };
+  Device& amd = Device::get("AMD");
+  LoweredKernel k = addNumber(8);
+  auto to = filled("AMD", 8);
+  void* memory[] = {to->memory(), to->memory()};
+  const int64_t groups[] = {2}, threads[] = {4}, vars[] = {5};
+  calls();
+  auto program = driver::makeProgram(k,
+                                     std::make_unique<AsksForMore>(amd::codeObject(
+                                         k.name, amd::compile(k.name, amd.renderer().render(k), "gfx1100"))),
+                                     driver::memoryTable().gpuOf(hip::api(), memory[0]));
+  CHECK(called(calls(), "hipModuleGetFunction add_number\nhipFuncSetAttribute 8 70000\n"));
+  program->launch(memory, vars, groups, threads, true);
+  CHECK(called(calls(), "hipModuleLaunchKernel add_number 2x1x1 of 4x1x1 and 70000 bytes\n"));
+  auto batch = amd.makeBatch(std::vector<BatchedLaunch>{{program.get(), memory, vars, groups, threads}});
+  batch->launch();
+  batch->change(0, {program.get(), memory, vars, groups, threads});
+  const std::string made = calls();
+  CHECK(called(made, "hipGraphAddKernelNode and 70000 bytes\n"));
+  CHECK(called(made, "hipGraphExecKernelNodeSetParams and 70000 bytes\n"));
+  CHECK(testing::read(*to)[7] == 17);
+  // They are made for the buffers of each launch, and of each node of a graph when it is made or changed.
+  CHECK(AsksForMore::askedFor() == std::vector<void*>(3, memory[0]));
 }
 
 TEST_CASE("AMD: a second device has its own memory, runs what the first compiled, and is copied from") {

@@ -28,10 +28,10 @@ bool compilerHere() {
   }
 }
 
-UOp product(DType type, int64_t n, bool leftTransposed = false) {
+UOp product(DType type, int64_t n, bool leftTransposed = false, bool rightTransposed = false) {
   UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
   UOp term = read(memory(1, n * n, type), leftTransposed ? k * n + i : i * n + k) *
-             read(memory(2, n * n, type), k * n + j);
+             read(memory(2, n * n, type), rightTransposed ? j * n + k : k * n + j);
   UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
   return kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
 }
@@ -62,6 +62,31 @@ TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and 
       CHECK(made.resources.find("registers a thread, 0 bytes spilled") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("products by wgmma compile for sm_90a, without spilling and without remarks of ptxas") {
+  if (!compilerHere()) return;
+  Pool pool;
+  PoolScope scope(pool);
+  auto renderer = makeGpuRenderer(cudaLanguage("sm_90a"), cudaLanguage("sm_90a").target());
+  for (DType type : {dtypes::float16, dtypes::bfloat16})
+    for (bool left : {false, true})
+      for (bool right : {false, true})
+        for (int64_t size : {1024, 4096}) {
+          CAPTURE(left);
+          CAPTURE(right);
+          CAPTURE(size);
+          LoweredKernel k = lowerKernel(product(type, size, left, right), renderer->target());
+          PoolScope inner(*k.pool);
+          const std::string source = renderer->render(k);
+          const cuda::Binary made = cuda::compile(k.name, source, "sm_90a");
+          CAPTURE(made.resources);
+          CHECK(source.find("wgmma.mma_async") != std::string::npos);
+          CHECK(made.resources.find("registers a thread, 0 bytes spilled") != std::string::npos);
+          CHECK(made.resources.find("C75") == std::string::npos);
+          // The text is of sm_90a alone.
+          CHECK_THROWS_AS(cuda::compile(k.name, source, "sm_90"), Error);
+        }
 }
 
 TEST_CASE("a listing of CUDA leads back to the lines of the source") {

@@ -19,12 +19,14 @@ namespace {
 
 constexpr int64_t kThreads = 8, kGroups = 2, kSize = 64;
 
-/// The parts of a broken kernel: 64 floats to write, 64 to read, 8 of shared memory.
+/// The parts of a broken kernel: 64 floats to write, 64 to read, 8 or more of shared memory.
 struct Parts {
+  explicit Parts(int64_t sharedSize = kThreads) : sharedSize(sharedSize) {}
+  int64_t sharedSize;
   LinearProgram p{"broken"};
   UOp out = p.global(0, dtypes::float32, kSize), in = p.global(1, dtypes::float32, kSize);
   UOp shared =
-      p.add(Op::DEFINE_LOCAL, dtypes::float32.ptr(kThreads, AddrSpace::Local), {}, Arg::of(int64_t{0}));
+      p.add(Op::DEFINE_LOCAL, dtypes::float32.ptr(sharedSize, AddrSpace::Local), {}, Arg::of(int64_t{0}));
   UOp g = p.add(Op::SPECIAL, dtypes::int32, {p.i32(kGroups)}, Arg::of("gidx0"));
   UOp l = p.add(Op::SPECIAL, dtypes::int32, {p.i32(kThreads)}, Arg::of("lidx0"));
   UOp all = sum(p.add(Op::MUL, dtypes::int32, {g, p.i32(kThreads)}), l);
@@ -38,14 +40,18 @@ struct Parts {
     UOp plain = p.store(shared, to, p.load(in, from));
     p.kernel().uops.back() = asyncCopy(plain);
   }
-  void barrierForCopies() { p.kernel().uops.push_back(::uopscope::barrierForCopies({})); }
+  void closeCopies() { p.kernel().uops.push_back(::uopscope::closeCopies({})); }
+  void barrierForCopies(int64_t left = 0) {
+    p.kernel().uops.push_back(::uopscope::barrierForCopies({}, left));
+  }
   void barrier() { p.kernel().uops.push_back(UOp::make(Op::BARRIER, dtypes::void_)); }
   UOp when(UOp gate) { return p.add(Op::IF, dtypes::void_, {gate}); }
   void end(UOp when) { p.add(Op::ENDIF, dtypes::void_, {when}); }
 };
 
-std::string run(const std::function<void(Parts&)>& write, std::string* report = nullptr) {
-  Parts parts;
+std::string run(const std::function<void(Parts&)>& write, std::string* report = nullptr,
+                int64_t sharedSize = kThreads) {
+  Parts parts(sharedSize);
   write(parts);
   RefProgram program(parts.p.finish(), RefGpu{});
   std::vector<float> out(kSize), in(kSize);
@@ -140,6 +146,22 @@ const std::vector<Broken>& broken() {
        [](Parts& k) {
          k.barrierForCopies();
          k.copyAsync(k.l, k.all);
+         k.closeCopies();
+         k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
+       }},
+      {"a copy that belongs to no group that was ended",
+       {"copy under way:", "reads local memory"},
+       [](Parts& k) {
+         k.copyAsync(k.l, k.all);
+         k.barrierForCopies();
+         k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
+       }},
+      {"a barrier that leaves the group of the copy under way",
+       {"copy under way:", "reads local memory"},
+       [](Parts& k) {
+         k.copyAsync(k.l, k.all);
+         k.closeCopies();
+         k.barrierForCopies(1);
          k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
        }},
       {"a store to where a copy is under way",
@@ -210,12 +232,26 @@ TEST_CASE("nothing is found in kernels that are right") {
   CHECK(run([](Parts& k) { // a copy that its barrier waits for, in every round of a loop
           UOp i = k.p.range(3, 0);
           k.copyAsync(k.l, k.all);
+          k.closeCopies();
           k.barrierForCopies();
           UOp value = k.p.load(k.shared, k.next());
           k.barrier();
           k.p.store(k.out, k.all, value);
           k.p.end(i);
         })
+            .empty());
+  CHECK(run(
+            [](Parts& k) { // a group of copies is left under way while the one before it is read
+              k.copyAsync(k.l, k.all);
+              k.closeCopies();
+              k.copyAsync(k.sum(k.l, kThreads), k.all);
+              k.closeCopies();
+              k.barrierForCopies(1);
+              k.p.store(k.out, k.all, k.p.load(k.shared, k.next()));
+              k.barrierForCopies();
+              k.p.store(k.out, k.sum(k.all, kSize / 2), k.p.load(k.shared, k.sum(k.next(), kThreads)));
+            },
+            nullptr, 2 * kThreads)
             .empty());
   CHECK(run([](Parts& k) { // all threads write the same value, in place
           k.p.store(k.out, k.p.i32(3), k.number(k.p.i32(0)));

@@ -1,5 +1,7 @@
 // Walks of one warp: threads that part and meet again, values, elements and their cost, faults, and programs without threads.
 #include "engine/base/error.h"
+#include "engine/codegen/codegen.h"
+#include "engine/render/gpu_text.h"
 #include "replay/compare/warp_run.h"
 #include "tests/engine/render/linear_program.h"
 
@@ -107,4 +109,35 @@ TEST_CASE(
   const UOp out = plain.global(0, dtypes::float32, 4);
   plain.store(out, plain.i32(0), plain.constant(dtypes::float32, ConstValue::ofFloat(1)));
   CHECK_THROWS_WITH_AS(WarpRun("plain", plain.finish().uops, {}), doctest::Contains("DEV=REF:GPU"), Error);
+}
+
+TEST_CASE("a core that four warps share is walked with one of them") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp i = UOp::range(64, 0), j = UOp::range(64, 1), t = UOp::range(192, 2, AxisType::Reduce);
+  auto read = [](int64_t position, UOp at) {
+    return UOp::make(Op::DEFINE_GLOBAL, dtypes::float16.ptr(64 * 192), {}, Arg::of(position))
+        .indexed({at}, dtypes::float16);
+  };
+  UOp product = (read(1, i * 192 + t) * read(2, t * 64 + j)).cast(dtypes::float32);
+  KernelInfo info;
+  info.hasOptsToApply = true;
+  const Target target = cudaLanguage("sm_90a").target();
+  const auto core =
+      std::find_if(target.tensorCores.begin(), target.tensorCores.end(),
+                   [](const TensorCore& c) { return std::string_view(c.name) == "wgmma_64_64_16_half"; });
+  info.optsToApply = {{OptOp::TC, 0, {core - target.tensorCores.begin(), 0, 1}}, {OptOp::UNROLL, 0, {4}}};
+  UOp out = UOp::make(Op::DEFINE_GLOBAL, dtypes::float32.ptr(64 * 64), {}, Arg::of(int64_t{0}));
+  const UOp stored =
+      out.indexed({i * 64 + j}).store(product.reduce(Op::ADD, std::vector<UOp>{t})).end({i, j});
+  LoweredKernel k = lowerKernel(UOp::sink(std::vector<UOp>{stored}, Arg::of(info)), target);
+  const WarpRun run("product", k.uops, {.group = 0, .warp = 2});
+  CHECK(run.fault() == "");
+  CHECK(run.warps() == 4);
+  CHECK(run.size() == 32);
+  const auto product0 = std::find_if(k.uops.begin(), k.uops.end(), [](UOp u) { return u.is(Op::WMMA); });
+  REQUIRE(product0 != k.uops.end());
+  const auto walked = stepsOf(run, static_cast<size_t>(product0 - k.uops.begin()));
+  REQUIRE(walked.size() == 3); // steps of the sum
+  CHECK(walked[0]->active == 0xffffffff);
 }
