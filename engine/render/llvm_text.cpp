@@ -396,9 +396,9 @@ std::string LlvmText::plain(Op op, UOp u, DType d, DType from, std::span<const s
       // a, unless a < b or b is NaN: a NaN in either operand is the result. The first choice is one instruction of x86,
       // unless LLVM joins both.
       const std::string right = widened(1),
-                        less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, widened(0), right)),
-                        larger = emit(
-                            "alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
+                        less = emit("alu", fmt::format("fcmp olt {} {}, {}", t, widened(0), right));
+      std::string larger =
+          emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, less, t, a[1], t, a[0]));
       if (!mayBeNan(u.src(1))) return larger;
       const std::string isNan = emit("alu", fmt::format("fcmp uno {} {}, {}", t, right, right));
       return emit("alu", fmt::format("select {} {}, {} {}, {} {}", flag, isNan, t, a[1], t,
