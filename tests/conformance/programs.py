@@ -65,7 +65,7 @@ def page(rows):
     "Data sets are random images of the right shapes, weights come from the initialisers, and sizes are those that a CPU runs in seconds. Every run starts with empty caches.", "",
     f"Of {len(both)} programs that run on the reference, **{sum(good(*r) for r in both.values())}** agree: no number differs by more than {TOLERANCE} of the largest of its array.",
     f"The geometric mean of the ratios is {mean(lambda h, t: t['steps'][0] / h['steps'][0]):.1f} for the first step, compilation included, and {mean(lambda h, t: later(t['steps']) / later(h['steps'])):.1f} for a later one.",
-    f"Of the processes' memory {sum(h['memory'] <= t['memory'] for h, t in timed)} of {len(timed)} need no more than the reference's. Ratios are those of one run, and vary with what else the machine does.", "",
+    f"Of the processes' memory {sum(h['memory'] <= t['memory'] for h, t in timed)} of {len(timed)} need no more than the reference's. Each side is measured by itself, in turn or with what an earlier run of the same day left; ratios vary with what else the machine does.", "",
     "| program | kind | largest difference | first step, times faster | later step, times faster | peak MB, here / there |", "|---|---|---|---|---|---|",
     *(row(name, here, there) for name, (here, there) in rows.items()), "",
     "## Differences", "", *(f"- {name}: {reason(name)}" for name, r in both.items() if not good(*r)), "",
