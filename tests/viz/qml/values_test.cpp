@@ -14,7 +14,7 @@ namespace {
 QString sumTrace() {
   static const TempTrace file;
   static const QString path = recordTensors(file, "CPU", [](const TensorOptions& cpu) {
-    const Tensor a = Tensor::empty({8, 300}, cpu).realize();
+    const Tensor a = Tensor::empty({40, 300}, cpu).realize();
     (a.sum(std::vector<int64_t>{1}) * 3).realize();
   });
   return path;
