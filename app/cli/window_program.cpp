@@ -48,7 +48,9 @@ WindowOptions windowOptions(const OpenOptions& o) {
 } // namespace
 
 int open(const OpenOptions& o, bool takesOver) {
-  const std::string options = textOf(windowOptions(o)), program = companionProgram("uopscope-window");
+  WindowOptions window = windowOptions(o);
+  window.isChild = !takesOver;
+  const std::string options = textOf(window), program = companionProgram("uopscope-window");
   if (!takesOver) return runProgram({program, options}, "", "");
   std::fflush(nullptr);
   execl(program.c_str(), "uopscope", options.c_str(), nullptr);

@@ -2,6 +2,9 @@
 #include "app/gui/gui.h"
 #include "engine/base/process_memory.h"
 
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <cstdio>
 
 int main(int argc, char** argv) {
@@ -14,5 +17,6 @@ int main(int argc, char** argv) {
     std::fputs("uopscope-window: start the window by: uopscope open FILE\n", stderr);
     return 2;
   }
+  if (options.isChild) prctl(PR_SET_PDEATHSIG, SIGTERM);
   return uopscope::runWindow(options, argc, argv);
 }

@@ -23,10 +23,11 @@ struct WindowOptions {
   double seconds = 0;        ///< of a film; 0: a second a step, two a move
   int width = 0, height = 0; ///< 0: the size of the last window
   std::string theme;         ///< "dark", "light", "system"; empty: the last choice
+  bool isChild = false;      ///< the window closes when the process that started it is gone
   std::string program;       ///< path of uopscope, which records scripts and runs replays for the window
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WindowOptions, file, compare, ignoreNames, link, moves, screenshot, steps,
-                                   seconds, width, height, theme, program)
+                                   seconds, width, height, theme, isChild, program)
 
 /// Bytes of a path that are no UTF-8 become U+FFFD, as no text on a page could hold them.
 inline std::string textOf(const WindowOptions& options) {

@@ -224,12 +224,13 @@ bool suitsLanes(const KernelOptimizer& s, UOp range) {
 
 /// Lanes of a row's reduction: whole vectors, else a large even part of the row, which is several vectors and a rest, else
 /// vectors that leave terms over.
-int64_t lanesOfRow(int64_t extent, int64_t width, bool mayPeel) {
+int64_t lanesOfRow(const KernelOptimizer& s, UOp range, int64_t width) {
+  const int64_t extent = extentOf(range);
   if (int64_t whole = largestDivisor(extent, {4 * width, 2 * width, width})) return whole;
   for (int64_t n = 4 * width; n >= width; n -= 2)
     if (extent % n == 0) return n;
-  for (int64_t n = 4 * width; n >= width && mayPeel; n /= 2)
-    if (extent >= 2 * n) return n;
+  for (int64_t n = 4 * width; n >= width; n /= 2)
+    if (extent >= 2 * n && s.mayPeel(range)) return n;
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
@@ -254,7 +255,7 @@ void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
   UOp along;
   for (UOp r : rangesIn(red.src().subspan(1)))
     if (suitsLanes(s, r)) along = r;
-  int64_t amount = along ? lanesOfRow(extentOf(along), width, s.mayPeel(along)) : 0;
+  int64_t amount = along ? lanesOfRow(s, along, width) : 0;
   if (amount && amount * placesIn(s, red) <= kMostPlaces)
     tryApply(s, unroll(s, along, amount),
              inWords("terms of a row lie side by side: vectors of accumulators"));

@@ -128,19 +128,27 @@ struct LaneGroup {
 void readWhateverGates(std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& plan) {
   constexpr size_t kFewest = 4; // gates
   const int64_t size = buffer.dtype().size();
-  std::map<const Node*, std::vector<size_t>> ofBase;
-  for (size_t g = 0; g < groups.size(); ++g) ofBase[groups[g].base.node()].push_back(g);
-  std::vector<bool> joined(groups.size());
-  for (const auto& [node, members] : ofBase) {
-    if (members.size() < kFewest || size < 1) continue;
+  // In order of first appearance: an order of addresses would differ from run to run.
+  std::vector<std::vector<size_t>> ofBase;
+  std::map<const Node*, size_t> known;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto [at, isNew] = known.try_emplace(groups[g].base.node(), ofBase.size());
+    if (isNew) ofBase.emplace_back();
+    ofBase[at->second].push_back(g);
+  }
+  auto areInside = [&](const std::vector<size_t>& members) {
     const UOp base = groups[members[0]].base;
     const int64_t low = base ? base.vmin() : 0, high = base ? base.vmax() : 0;
-    auto isInside = [&](size_t g) {
-      const auto& at = groups[g].lanesAtOffset;
-      return low + at.begin()->first >= 0 && high + at.rbegin()->first < size;
-    };
-    if (!std::ranges::all_of(members, isInside)) continue;
-    LaneGroup all{{}, base, {}};
+    return members.size() >= kFewest && std::ranges::all_of(members, [&](size_t g) {
+             const auto& at = groups[g].lanesAtOffset;
+             return low + at.begin()->first >= 0 && high + at.rbegin()->first < size;
+           });
+  };
+  std::vector<bool> joined(groups.size());
+  std::vector<LaneGroup> together;
+  for (const std::vector<size_t>& members : ofBase) {
+    if (!areInside(members)) continue;
+    LaneGroup& all = together.emplace_back(LaneGroup{{}, groups[members[0]].base, {}});
     plan.gateOf.resize(plan.laneAt.size());
     for (size_t g : members) {
       joined[g] = true;
@@ -150,15 +158,10 @@ void readWhateverGates(std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& p
           plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
         }
     }
-    groups.push_back(std::move(all));
   }
-  size_t kept = 0;
-  for (size_t g = 0; g < groups.size(); ++g)
-    if (g >= joined.size() || !joined[g]) {
-      if (kept != g) groups[kept] = std::move(groups[g]);
-      ++kept;
-    }
-  groups.resize(kept);
+  for (size_t g = groups.size(); g-- > 0;)
+    if (joined[g]) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
+  std::ranges::move(together, std::back_inserter(groups));
 }
 
 AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {

@@ -41,15 +41,14 @@ void KernelOptimizer::peel(UOp range, int64_t n, int64_t amount) {
       UOp::range(UOp::constant(range.dtype(), n % amount), {nextId_++}, AxisType::Unroll, range.dtype());
   UOpMap<UOp> replace;
   for (UOp red : reduces_) {
+    const std::vector<UOp> over = rangesIn(red.src().subspan(1));
+    if (std::ranges::find(over, range) == over.end()) continue;
     std::vector<UOp> whole{red.src(0).substitute({{range, steps * amount + lanes}})},
         last{red.src(0).substitute({{range, rest + n / amount * amount}})};
-    bool isOver = false;
-    for (UOp r : rangesIn(red.src().subspan(1))) {
-      isOver |= r == range;
+    for (UOp r : over) {
       if (r != range || isLoop) whole.push_back(r == range ? steps : r);
       last.push_back(r == range ? rest : r);
     }
-    if (!isOver) continue;
     whole.push_back(lanes);
     replace[red] = red.withSrc(whole).alu(red.arg().op(), {red.withSrc(last)});
   }

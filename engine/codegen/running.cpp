@@ -70,7 +70,7 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
   if (s.loop) {
     const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kLanes));
     amount = divisorUpTo(n, most); // threads share the rest
-    if (mayOverlap && 2 * amount < most) amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kLanes);
+    if (mayOverlap && n > most && 2 * amount < most) amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kLanes);
   } else if (mayOverlap) {
     type = AxisType::Upcast;
     for (UOp l : k.loops)
@@ -78,7 +78,6 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
     if (s.loop) amount = divisorUpTo(extentOf(s.loop), kLanes);
     if (s.loop && 2 * amount < kLanes) amount = std::min(extentOf(s.loop), kLanes);
   }
-  if (s.loop && amount > extentOf(s.loop)) amount = 1;
   if (amount > 1) {
     const int64_t n = extentOf(s.loop);
     s.inner = UOp::range(amount, nextId, type);

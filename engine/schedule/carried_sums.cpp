@@ -67,10 +67,6 @@ std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
   if (term.is(Op::MUL) && how == Op::ADD)
     for (size_t side = 0; side < 2; ++side)
       if (sourceOf(term.src(side)).dtype().isBool()) return {term.src(side), term.src(1 - side)};
-  if (term.is(Op::ADD) && how == Op::ADD) { // what was read twice has two gradients at each place
-    const auto left = chosenTerm(term.src(0), how), right = chosenTerm(term.src(1), how);
-    if (left.first && left.first == right.first) return left;
-  }
   return {};
 }
 
@@ -134,18 +130,6 @@ std::optional<OwnKernel> RangeAssignment::carriedInCompany(UOp u, const std::vec
   const double anew = elementCount(u.src(0).shape()) * kStepOfSum;
   if (anew <= stored) return {};
   return OwnKernel{"it is stored: a loop carries the sum in a kernel of its own", stored, anew};
-}
-
-/// For a reduction in the terms of a carried sum: a loop carries sums of plain terms alone.
-std::optional<OwnKernel> RangeAssignment::sumInCarried(UOp u, const std::vector<Use>& uses) {
-  if (!u.is(Op::REDUCE_AXIS) || isCarried(u)) return {};
-  double runs = 0;
-  for (const Use& use : uses)
-    if (carries_.contains(use.kernel) && isInReduction(use)) runs = std::max(runs, use.runs);
-  const double stored = elementCount(u.shape()) * (kStore + kLoad) + kKernel, anew = runs * kStepOfSum;
-  if (anew <= stored) return {};
-  return OwnKernel{"it is stored: a loop carries the sum that reads it, one plain term after the other",
-                   stored, anew};
 }
 
 } // namespace uopscope::sched

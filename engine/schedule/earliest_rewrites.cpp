@@ -185,8 +185,6 @@ UOp reduceRepeated(Match& m) {
   return UOp::make(Op::CONTIGUOUS, r.dtype(), {all}); // a result of a whole shape has memory of that shape
 }
 
-/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
-/// machine busy.
 /// A reduction whose longest axis has no divisor that suits: over a part of it that has one, and over the few steps that are
 /// left. Null where too few are in the part.
 UOp withoutRest(UOp r, const std::vector<bool>& repeated) {
@@ -218,9 +216,14 @@ UOp scatteredApart(UOp r) {
   return isCarried(left) && isCarried(right) ? left + right : UOp();
 }
 
+/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
+/// machine busy.
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
-  if (UOp apart = scatteredApart(r)) return apart;
+  if (UOp apart = scatteredApart(r)) {
+    because([] { return Decision{"two indices scatter its terms: a loop carries each sum by itself"}; });
+    return apart;
+  }
   if (!vars::splitReduceop || !allInt(s.shape()))
     return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
   const Shape in = s.shape(), out = r.shape();

@@ -92,13 +92,11 @@ private:
   std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
     if (!found) found = productInReduction(u, uses);
-    if (!found) found = sumInCarried(u, uses);
     return found ? found : carriedInCompany(u, uses);
   }
   static std::optional<OwnKernel> dearInMargins(UOp u, const std::vector<Use>& uses, double demand);
   static std::optional<OwnKernel> productInReduction(UOp u, const std::vector<Use>& uses);
   std::optional<OwnKernel> carriedInCompany(UOp u, const std::vector<Use>& uses);
-  std::optional<OwnKernel> sumInCarried(UOp u, const std::vector<Use>& uses);
   /// Whether a loop of a reduction reads it.
   static bool isInReduction(const Use& use);
   /// Where a value lies that its readers' kernel stores for itself.

@@ -109,6 +109,7 @@ Bounds wholeBounds(UOp source) {
 Wide mostWhereLess(UOp where) {
   UOp condition = where.src(0), branch = where.src(1);
   if (!condition.is(Op::CMPLT) || where.dtype().count() > 1) return kHigh;
+  if (condition.src(0).dtype().kind() == Scalar::UInt64) return kHigh; // its top bound means "unknown"
   const bool isMultiple = branch.is(Op::MUL) && branch.src(0) == condition.src(0);
   if (!isMultiple && branch != condition.src(0)) return kHigh;
   const Bounds a = isMultiple ? knownBounds(branch.src(1)) : Bounds{1, 1};

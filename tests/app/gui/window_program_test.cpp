@@ -24,6 +24,7 @@ TEST_CASE("the options of the window travel as text") {
                   .width = 900,
                   .height = 600,
                   .theme = "dark",
+                  .isChild = true,
                   .program = "/usr/bin/uopscope"};
   const WindowOptions back = optionsOf(uopscope::textOf(o));
   CHECK(uopscope::textOf(back) == uopscope::textOf(o));

@@ -23,23 +23,6 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// a is n by k and b k by m; a transposed operand has the opposite order in memory.
-UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed,
-            DType type = dtypes::float16) {
-  UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
-  UOp a = read(memory(1, n * k, type), aTransposed ? t * n + i : i * k + t);
-  UOp b = read(memory(2, k * m, type), bTransposed ? j * k + t : t * m + j);
-  return kernel({memory(0, n * m)
-                     .indexed({i * m + j})
-                     .store((a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
-                     .end({i, j})});
-}
-UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info;
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
-}
 /// sm_90a, whose threads or whose memory engine copies operands.
 const Target& hopper(bool byEngine = false) {
   static const std::array<Target, 2> targets = [] {
@@ -117,7 +100,7 @@ TEST_CASE("a core reads operands from shared memory, whatever way they lie") {
         CAPTURE(a);
         CAPTURE(b);
         LoweredKernel k =
-            lowerKernel(withOpts(product(128, 64, 256, a, b),
+            lowerKernel(withOpts(product(128, 64, 256, a, b, dtypes::float16),
                                  optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}})),
                         hopper(byEngine));
         CHECK(failureOf(k, 128, 64, 256, a, b) == "");
@@ -137,7 +120,8 @@ TEST_CASE("the kernel as it is written gives the same values as on such a core")
   Pool pool;
   PoolScope scope(pool);
   for (bool byEngine : {false, true})
-    checkKernel(withOpts(product(64, 64, 192, true, false), optsFor(coreOf(64, dtypes::float16), {})),
+    checkKernel(withOpts(product(64, 64, 192, true, false, dtypes::float16),
+                         optsFor(coreOf(64, dtypes::float16), {})),
                 hopper(byEngine), 3);
 }
 
@@ -200,7 +184,7 @@ TEST_CASE("results that pass operations with branches wait for all products of a
 TEST_CASE("kernels that hand over, show or wait too little are found") {
   Pool pool;
   PoolScope scope(pool);
-  const UOp ast = withOpts(product(128, 64, 384, false, false),
+  const UOp ast = withOpts(product(128, 64, 384, false, false, dtypes::float16),
                            optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}}));
   struct Broken {
     const char *what, *says;
@@ -275,18 +259,19 @@ TEST_CASE("a core that reads shared memory refuses what it cannot read there") {
     return {};
   };
   const int64_t core = coreOf(64, dtypes::float16);
-  CHECK(why(product(64, 64, 192, false, false), optsFor(core, {})) == "");
-  CHECK(why(product(64, 64, 192, false, false), {{OptOp::TC, 0, {core, 0, 1}}})
+  CHECK(why(product(64, 64, 192, false, false, dtypes::float16), optsFor(core, {})) == "");
+  CHECK(why(product(64, 64, 192, false, false, dtypes::float16), {{OptOp::TC, 0, {core, 0, 1}}})
             .find("a step has no tile of 64 elements side by side") != std::string::npos);
-  CHECK(why(product(64, 64, 64, false, false), optsFor(core, {})).find("the sum is no loop over steps") !=
-        std::string::npos);
+  CHECK(why(product(64, 64, 64, false, false, dtypes::float16), optsFor(core, {}))
+            .find("the sum is no loop over steps") != std::string::npos);
   UOp i = UOp::range(64, 0), j = UOp::range(64, 1), t = UOp::range(192, 2, AxisType::Reduce);
   UOp a = read(memory(1, 64 * 192, dtypes::float16), i * 192 + t),
       b = read(memory(2, 64 * 192, dtypes::float16), t * 64 + j);
   Target small = hopper();
   small.sharedMax = 49152 - 1;
-  CHECK_THROWS_WITH_AS(lowerKernel(withOpts(product(64, 64, 192, false, false), optsFor(core, {})), small),
-                       doctest::Contains("the stages of a step do not fit"), Error);
+  CHECK_THROWS_WITH_AS(
+      lowerKernel(withOpts(product(64, 64, 192, false, false, dtypes::float16), optsFor(core, {})), small),
+      doctest::Contains("the stages of a step do not fit"), Error);
   UOp doubled = kernel({memory(0, 64 * 64)
                             .indexed({i * 64 + j})
                             .store(((a + a) * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
@@ -307,7 +292,7 @@ TEST_CASE(
   LoweredKernel k;
   {
     ObserverScope observe(&listener);
-    k = lowerKernel(product(4096, 4096, 4096, false, false), hopper());
+    k = lowerKernel(product(4096, 4096, 4096, false, false, dtypes::float16), hopper());
   }
   CHECK(k.appliedOpts == optsFor(coreOf(256, dtypes::float16), {{OptOp::LOCAL, 0, {2}}}));
   REQUIRE(listener.decisions.size() == 2);
@@ -324,11 +309,12 @@ TEST_CASE(
         "take turns");
   CHECK(stages.others[0].price == 1536 + 480 + 40);
 
-  LoweredKernel other =
-      lowerKernel(withOpts(product(256, 256, 256, false, false), {{OptOp::TC, 0, {0, 0, 1}}}), hopper());
+  LoweredKernel other = lowerKernel(
+      withOpts(product(256, 256, 256, false, false, dtypes::float16), {{OptOp::TC, 0, {0, 0, 1}}}), hopper());
   CHECK(count(other,
               [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
-  CHECK(count(lowerKernel(product(4096, 4096, 4096, false, false), cudaLanguage("sm_90").target()),
+  CHECK(count(lowerKernel(product(4096, 4096, 4096, false, false, dtypes::float16),
+                          cudaLanguage("sm_90").target()),
               [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
 }
 
@@ -344,7 +330,7 @@ TEST_CASE("the memory engine is told of matrices and of the boxes of a step") {
   LoweredKernel k;
   {
     ObserverScope observe(&listener);
-    k = lowerKernel(product(4096, 2048, 4096, false, false), hopper(true));
+    k = lowerKernel(product(4096, 2048, 4096, false, false, dtypes::float16), hopper(true));
   }
   // 128 rows of 64 terms; 64 terms of 256 columns are four boxes of 64.
   const std::vector<cuda::BoxMap> maps = cuda::boxMapsOf(k);
@@ -385,7 +371,7 @@ TEST_CASE("the memory engine is told of matrices and of the boxes of a step") {
 TEST_CASE("the text of such a product begins, closes and waits") {
   Pool pool;
   PoolScope scope(pool);
-  LoweredKernel k = lowerKernel(withOpts(product(128, 64, 256, false, true),
+  LoweredKernel k = lowerKernel(withOpts(product(128, 64, 256, false, true, dtypes::float16),
                                          optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}})),
                                 hopper());
   const std::string text = makeGpuRenderer(cudaLanguage("sm_90a"), hopper())->render(k);

@@ -43,5 +43,22 @@ inline UOp matmul(int64_t n, int64_t m, int64_t inner) {
   UOp sum = product.reduce(Op::ADD, std::vector<UOp>{k});
   return kernel({memory(0, n * m).indexed({i * m + j}).store(sum).end({i, j})});
 }
+/// Rows and columns of results, and terms; a is n by k and b k by m, and a transposed operand has the opposite order in memory.
+inline UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed, DType type) {
+  UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
+  UOp a = read(memory(1, n * k, type), aTransposed ? t * n + i : i * k + t);
+  UOp b = read(memory(2, k * m, type), bTransposed ? j * k + t : t * m + j);
+  return kernel({memory(0, n * m)
+                     .indexed({i * m + j})
+                     .store((a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
+                     .end({i, j})});
+}
+/// The kernel with these Opts, and no others.
+inline UOp withOpts(UOp ast, std::vector<Opt> opts) {
+  KernelInfo info = ast.arg().as<KernelInfo>();
+  info.hasOptsToApply = true;
+  info.optsToApply = std::move(opts);
+  return ast.withArg(Arg::of(info));
+}
 
 } // namespace uopscope::testing

@@ -23,12 +23,6 @@ void checkEverywhere(UOp sink, const std::map<std::string, int64_t>& vars = {}, 
       checkKernel(sink, plainTarget(lanes), 3, vars, tolerance);
     }
 }
-UOp withOpts(UOp sink, std::vector<Opt> opts) {
-  KernelInfo info = sink.arg().as<KernelInfo>();
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return sink.withArg(Arg::of(info));
-}
 
 } // namespace
 

@@ -19,23 +19,6 @@ using namespace uopscope::testing;
 
 namespace {
 
-/// a is n by k and b k by m; a transposed operand has the opposite order in memory.
-UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTransposed,
-            DType type = dtypes::float32) {
-  UOp i = UOp::range(n, 0), j = UOp::range(m, 1), t = UOp::range(k, 2, AxisType::Reduce);
-  UOp a = read(memory(1, n * k, type), aTransposed ? t * n + i : i * k + t);
-  UOp b = read(memory(2, k * m, type), bTransposed ? j * k + t : t * m + j);
-  return kernel({memory(0, n * m)
-                     .indexed({i * m + j})
-                     .store((a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
-                     .end({i, j})});
-}
-UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info;
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
-}
 int64_t sharedOf(const LoweredKernel& k) {
   int64_t elements = 0;
   for (UOp u : k.uops)
@@ -109,7 +92,8 @@ TEST_CASE("operands that a group shares are read from shared memory, whatever wa
     for (bool b : {false, true}) {
       CAPTURE(a);
       CAPTURE(b);
-      LoweredKernel k = checkKernel(withOpts(product(16, 32, 24, a, b), kTile), target, 3, {}, 1e-5);
+      LoweredKernel k =
+          checkKernel(withOpts(product(16, 32, 24, a, b, dtypes::float32), kTile), target, 3, {}, 1e-5);
       // Two halves with 8 terms of 16 rows and of 32 columns; each row of terms is 4 elements longer.
       CHECK(sharedOf(k) == 2 * 8 * (16 + 4) + 2 * 8 * (32 + 4));
       CHECK(barriersOf(k) == 1);
@@ -123,19 +107,19 @@ TEST_CASE("nothing is staged that few threads read, that is gated, or that does 
   auto staged = [&](UOp ast, std::vector<Opt> opts) {
     return sharedOf(checkKernel(withOpts(ast, std::move(opts)), target, 5, {}, 1e-5)) > 0;
   };
-  UOp plain = product(16, 32, 24, false, false);
+  UOp plain = product(16, 32, 24, false, false, dtypes::float32);
   CHECK(staged(plain, kTile));
   CHECK_FALSE(staged(
       plain,
       {{OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {4}}, {OptOp::LOCAL, 1, {4}}}));
   CHECK_FALSE(staged(
       plain, {{OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}})); // no terms at once
-  CHECK_FALSE(staged(product(16, 32, 8, false, false), kTile));                           // a single step
-  CHECK_FALSE(staged(product(20, 32, 24, false, false), {{OptOp::PADTO, 0, {32}},
-                                                         {OptOp::UNROLL, 0, {8}},
-                                                         {OptOp::UPCAST, 1, {4}},
-                                                         {OptOp::LOCAL, 0, {8}},
-                                                         {OptOp::LOCAL, 1, {8}}}));
+  CHECK_FALSE(staged(product(16, 32, 8, false, false, dtypes::float32), kTile));          // a single step
+  CHECK_FALSE(staged(product(20, 32, 24, false, false, dtypes::float32), {{OptOp::PADTO, 0, {32}},
+                                                                          {OptOp::UNROLL, 0, {8}},
+                                                                          {OptOp::UPCAST, 1, {4}},
+                                                                          {OptOp::LOCAL, 0, {8}},
+                                                                          {OptOp::LOCAL, 1, {8}}}));
   target.sharedMax = 2048;
   CHECK_FALSE(staged(plain, kTile));
 }

@@ -97,6 +97,15 @@ def test_a_step_of_an_embedding():
     sure = np.abs(g) > 1e-5  # the first step of Adam goes by the sign of the gradient
     close(got[sure], (weight - 0.01 * g / (np.abs(g) + 1e-8))[sure], 10), close(got[g == 0], weight[g == 0])
 
+def looked_up_twice(n):
+  w, x, i = Tensor(draw(n, 16)).realize(), [Tensor(draw(n, 16)).realize() for _ in range(2)], Tensor(np.arange(n)[::-1].astype(np.int32).copy()).realize()
+  w.requires_grad = True
+  GlobalCounters.reset()
+  got = ((w[i] * x[0]).sum() + (w[i] * x[1]).sum()).gradient(w)[0].realize()
+  ops = GlobalCounters.global_ops
+  close(got, (x[0].numpy() + x[1].numpy())[::-1], 2)
+  return ops
+
 def test_work_is_linear():
   def of(f):
     def work(n):
@@ -108,7 +117,8 @@ def test_work_is_linear():
   programs = {name: of(ours) for name, (ours, _) in COMPANY.items()} | {
     "gradient of cumprod": of(lambda x, w: gradient(lambda t: t.cumprod(1), x.numpy(), w.numpy())),
     "gradient of cummax": of(lambda x, w: gradient(lambda t: t.cummax(1)[0], x.numpy(), w.numpy())),
-    "Adam on an embedding": lambda n: embedding_step(n, 16, n)[3]}
+    "Adam on an embedding": lambda n: embedding_step(n, 16, n)[3], "SGD on an embedding": lambda n: embedding_step(n, 16, n, nn.optim.SGD)[3],
+    "rows looked up twice": looked_up_twice}
   for name, work in programs.items():
     few, many = work(1000), work(4000)
     assert many < 6 * few, f"{name}: {few} operations for 1,000, {many} for 4,000"

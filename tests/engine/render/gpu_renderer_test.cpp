@@ -28,13 +28,6 @@ struct Case {
   UOp ast;
 };
 
-UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info;
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
-}
-
 /// Wide access, work groups, shared memory with a barrier, padding under a gate, small types, a variable.
 std::vector<Case> cases() {
   std::vector<Case> all;

@@ -13,13 +13,6 @@ using namespace uopscope::testing;
 
 namespace {
 
-UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info;
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
-}
-
 /// Lowers, compiles, launches on the double, and compares with the interpreter.
 void checkOnDouble(UOp ast, const std::map<std::string, int64_t>& vars = {}, double tolerance = 0) {
   Device& amd = Device::get("AMD");

@@ -17,12 +17,6 @@ using namespace uopscope::testing;
 
 namespace {
 
-UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info;
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
-}
 UOp product(DType type, int64_t n) {
   UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
   UOp term =

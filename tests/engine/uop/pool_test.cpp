@@ -146,6 +146,23 @@ TEST_CASE("bounds are sound at the corners") {
   CHECK(bounds(i32 + 1) == bounds(i32));
 }
 
+TEST_CASE("a condition bounds the branch that it guards, and no number beyond what bounds hold") {
+  Pool pool;
+  PoolScope scope(pool);
+  UOp n = UOp::range(63, 0), tile = (n < 62).where(n * 16, UOp::index(981));
+  CHECK(tile.vmin() == 0);
+  CHECK(tile.vmax() == 981);
+  CHECK((n < 5).where(n, UOp::index(2)).vmax() == 4);
+  CHECK((n < 5).where(UOp::index(2), n * 16).vmax() == 62 * 16); // the other branch is not guarded
+  CHECK((n < 5).where((n + 1) * 16, UOp::index(0)).vmax() == 63 * 16);
+  auto number = [](const char* name) {
+    return UOp::make(Op::DEFINE_GLOBAL, dtypes::uint64.ptr(1), {}, Arg::of(int64_t{name[0]}))
+        .indexed({UOp::index(0)}, dtypes::uint64);
+  };
+  UOp a = number("a"), c = number("c");
+  CHECK((a < c).where(a, c).vmax() == a.vmax()); // the top bound of uint64 means that there is none
+}
+
 TEST_CASE("ranges in scope end where END and REDUCE close them") {
   Pool pool;
   PoolScope scope(pool);
