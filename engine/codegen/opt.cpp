@@ -204,15 +204,20 @@ bool KernelOptimizer::mayBecomeLanes(UOp range) const {
 bool KernelOptimizer::mayOverlap(UOp range) const {
   std::vector<UOp> parallel = parallelRanges();
   if (target_->hasLocal || std::find(parallel.begin(), parallel.end(), range) == parallel.end()) return false;
+  // A register whose places do not depend on the range, and that is cleared inside of it, belongs to one step. Any other one would be
+  // added to twice.
   std::vector<UOp> written;
+  UOpMap<bool> isShared;
   for (UOp u : ast_.toposort()) {
+    if (!u.is(Op::STORE)) continue;
     const auto& open = u.ranges();
-    if (u.is(Op::STORE) && std::find(open.begin(), open.end(), range) != open.end() &&
-        !u.src(0).bufferOf().is(Op::DEFINE_REG))
-      written.push_back(u.src(0));
+    const bool isInside = std::find(open.begin(), open.end(), range) != open.end();
+    if (isInside) written.push_back(u.src(0));
+    if (!isInside || u.src(0).src(1).dependsOn(range)) isShared[u.src(0).bufferOf()] = true;
   }
-  // The second computation must not read a result that the first one stored. Its registers are its own: steps of a parallel
-  // range share none.
+  std::erase_if(written,
+                [&](UOp w) { return w.bufferOf().is(Op::DEFINE_REG) && !isShared.contains(w.bufferOf()); });
+  // The second computation must not read a result that the first one stored.
   return std::none_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
     return std::find(written.begin(), written.end(), a) == written.end() &&
            std::any_of(written.begin(), written.end(), [&](UOp w) { return w.bufferOf() == a.bufferOf(); });

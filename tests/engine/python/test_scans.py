@@ -1,8 +1,8 @@
 # Running sums, products, extremes and logarithms of sums, their gradients and scattered sums, against NumPy in float64: lengths around
 # those at which an axis is split in parts. Their work grows with the length, not with its square: gradients of sums once took seconds.
 import numpy as np
-from tinygrad import Tensor, GlobalCounters
-from check import run
+from tinygrad import Context, Tensor, GlobalCounters
+from check import run, settings
 rng = np.random.default_rng(7)
 LENGTHS = (1, 2, 15, 16, 17, 64, 65, 256, 257, 513, 700)
 
@@ -61,6 +61,19 @@ def test_scattered_sums_on_top_of_values():
     close(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(s), "sum"), want, terms)
     close(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(s), "sum") * 2 + 1, want * 2 + 1, terms)
     close(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(s), "sum", include_self=False), np.where((i[:, None] == np.arange(width)[:, None]).any(-1), want - x, x), terms)
+
+def test_strips_of_any_width():
+  """A tile that overlaps would add to the accumulators of a strip twice."""
+  for width in (3, 5, 7, 9, 11, 13, 17, 23, 33, 37, 41, 67, 131, 521):
+    x, w = rng.integers(-9, 9, (17, width)).astype(np.float32), rng.integers(-9, 9, width).astype(np.float32)
+    for way in settings():
+      with Context(**way):
+        np.testing.assert_array_equal((Tensor(x).cumsum(0).contiguous() + 0).numpy(), x.cumsum(0))
+        t, leaf = Tensor(x).realize(), Tensor(np.ones((17, width), np.float32)).realize()
+        leaf.requires_grad = True
+        by = (leaf * (t.cumsum(0) * Tensor(w))).sum().gradient(leaf)[0]
+        np.testing.assert_array_equal(by.numpy(), x.cumsum(0) * w, err_msg=f"{width} {way}")
+    np.testing.assert_array_equal(Tensor(x, device="REF").cumsum(0).mul(Tensor(w, device="REF")).numpy(), x.cumsum(0) * w)
 
 def test_a_single_long_row():
   for n in (65536, 65537, 131073, 1_200_001):
