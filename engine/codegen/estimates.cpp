@@ -4,6 +4,7 @@
 #include "engine/codegen/estimates.h"
 
 #include "engine/codegen/async_boxes.h"
+#include "engine/codegen/dot_products.h"
 
 #include <algorithm>
 #include <map>
@@ -82,6 +83,7 @@ Estimates estimate(std::span<const UOp> program) {
     case Op::WMMA: {
       int64_t n = 2;
       for (int64_t d : u.arg().as<WmmaArg>().dims) n *= d;
+      if (isDotProduct(u)) n *= u.dtype().count(); // results, each in a lane
       e.ops = e.ops + times * Sint(n / u.arg().as<WmmaArg>().threads);
       break;
     }

@@ -9,6 +9,9 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/cpu_count.h"
+#include "engine/codegen/dot_products.h"
+#include "engine/codegen/panels.h"
+#include "engine/codegen/tensor_core_layout.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
@@ -109,6 +112,24 @@ int64_t writeOutStrides(KernelOptimizer& s, std::vector<TileAxis>& axes, int64_t
   return taken;
 }
 
+/// The terms of a tile several at a time, by a dot product of the processor: where panels bring those of each lane together. Of
+/// the operand that all lanes share they may lie side by side in memory.
+void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
+  if (!vars::tc || !tile.vectors || tile.parts.back().isTerm) return;
+  const std::vector<DotSum> found = dotSums(s.target(), s.reduces(), s.stores());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const DotSum& dot = found[i];
+    if (coefficientOf(dot.single.src(1), dot.term) != 1 && !servesGroups(dot.single, dot.sum)) continue;
+    if (!servesGroups(dot.lanes, dot.sum)) continue;
+    const auto terms = termsOf(*dot.core);
+    Decision why{fmt::format("{} adds {} terms to each lane", dot.core->name, terms),
+                 tile.cycles / static_cast<double>(terms),
+                 "cycles a lane and step",
+                 {{"a term at a time", tile.cycles}}};
+    if (tryApply(s, Opt{OptOp::TC, static_cast<int>(i), {-1, 0, 1}}, why)) return;
+  }
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
@@ -134,6 +155,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
       std::ranges::none_of(tile.parts, &Tile::Part::isTerm))
     panelOutside(s, k, tile.parts.back().range);
   // A short inner sum, such as the window of a convolution, is unrolled.
+  chooseDotProducts(s, tile);
   const bool hasTerms = !tile.parts.empty() && tile.parts.back().isTerm;
   const int64_t mostTaken = std::min(kMostPlaces, mostWrittenOut(width) * (hasTerms ? 1 : steps));
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {

@@ -2,6 +2,7 @@
 #include "engine/codegen/instruction_work.h"
 
 #include "engine/codegen/access_traffic.h"
+#include "engine/codegen/dot_products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,13 +155,16 @@ Work InstructionWork::unitsOf(UOp u) const {
     const double n = std::max(registersOf(to), registersOf(from));
     return {.additions = n, .shuffles = to.scalar().itemsize() == from.scalar().itemsize() ? 0 : n};
   }
-  default: return u.in(group::kAlu) ? arithmetic(u) : Work{};
+  default:
+    if (isDotProduct(u)) return {.multiplies = registersOf(u.dtype())};
+    return u.in(group::kAlu) ? arithmetic(u) : Work{};
   }
 }
 
 double InstructionWork::latency(UOp u) {
   if (u.is(Op::FDIV) || u.is(Op::RECIPROCAL) || u.is(Op::SQRT)) return 4;
   if (u.is(Op::VECTORIZE) || u.is(Op::GEP)) return 0.5;
+  if (isDotProduct(u)) return 1;
   if (!u.in(group::kAlu) && !u.is(Op::CAST)) return 0;
   const bool isFloat = u.dtype().isFloat() || (u.srcCount() > 1 && u.src(1).dtype().isFloat());
   if (u.is(Op::MAX) || u.is(Op::WHERE) || u.is(Op::CMPLT)) return 0.5;

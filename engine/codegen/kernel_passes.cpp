@@ -208,7 +208,7 @@ constexpr KernelPass kPasses[] = {
      "ranges that no address needs apart become one"},
     {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,
      "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
-    {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, nullptr,
+    {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, onTarget,
      "the picture that the windows of a convolution read is copied once, with its margins"},
     {"optimisations", Part::AfterOpts, kKernel, noRules, nullptr,
      "no rewrite: the place behind the Opts, for rules that users add"},

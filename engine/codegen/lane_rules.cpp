@@ -1,6 +1,7 @@
 // The rules of lanes in vectors: lanes that are known, and arithmetic wider than the target's.
 #include "engine/codegen/lane_rules.h"
 
+#include "engine/codegen/dot_products.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
 #include "engine/uop/visit.h"
@@ -94,7 +95,8 @@ UOp cutArithmetic(Match& m) {
   }
   return joinLanes(parts);
 }
-/// Neighbouring tiles are computed one after the other by the tensor core.
+/// Neighbouring tiles are computed one after the other by the tensor core; those of a dot product as many at once as a register
+/// has lanes.
 UOp cutTensorCore(Match& m) {
   UOp root = m.root();
   const WmmaArg& arg = root.arg().as<WmmaArg>();
@@ -102,13 +104,16 @@ UOp cutTensorCore(Match& m) {
   std::array<int64_t, 3> lanes{1, 1, 1};
   for (size_t s = 0; s < 3; ++s)
     for (auto [axis, size] : arg.upcastAxes[s]) lanes[s] *= size;
-  if (laneCount(root) <= lanes[2]) return m.decline("one tile");
+  const int64_t tiles = laneCount(root) / lanes[2],
+                atOnce = isDotProduct(root) ? aluLanes(m.ctx<TargetContext>().target, root.dtype()) : 1;
+  if (tiles <= atOnce) return m.decline("the device does all tiles at once");
   std::vector<UOp> parts;
-  for (int64_t n = 0; n < laneCount(root) / lanes[2]; ++n) {
+  for (int64_t n = 0, count = 0; n < tiles; n += count) {
+    count = std::min(atOnce, tiles - n);
     std::vector<UOp> sources;
-    for (size_t s = 0; s < 3; ++s) sources.push_back(sliceLanes(root.src(s), n * lanes[s], lanes[s]));
-    parts.push_back(
-        UOp::make(Op::WMMA, withLanes(root.dtype(), static_cast<int>(lanes[2])), sources, root.arg()));
+    for (size_t s = 0; s < 3; ++s) sources.push_back(sliceLanes(root.src(s), n * lanes[s], count * lanes[s]));
+    parts.push_back(UOp::make(Op::WMMA, withLanes(root.dtype(), static_cast<int>(count * lanes[2])), sources,
+                              root.arg()));
   }
   return joinLanes(parts);
 }

@@ -36,6 +36,8 @@ public:
   const std::vector<UOp>& reduces() const { return reduces_; }
   /// All INDEX nodes in topological order.
   const std::vector<UOp>& accesses() const { return accesses_; }
+  /// All STOREs into buffers.
+  const std::vector<UOp>& stores() const { return stores_; }
   /// Loops over results that are around every store of the kernel: these may run in parallel.
   std::vector<UOp> parallelRanges() const;
   /// Whether steps of the range may run at once. False if a register of the kernel holds the value of a
@@ -70,6 +72,7 @@ private:
   void padTo(size_t axis, int64_t multiple);
   void swapAxes(size_t axis, size_t other);
   void useTensorCore(const Opt& opt);
+  void useDotProducts(const Opt& opt, int64_t select, size_t choice);
   /// The products that fit a tensor core. The ranges of the chosen one are padded to whole tiles first.
   std::vector<struct TensorCoreProduct> paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
                                                       bool mayPad);

@@ -2,6 +2,7 @@
 #include "engine/codegen/panels.h"
 
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/tiling.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/uop/visit.h"
 
@@ -16,6 +17,9 @@ namespace {
 /// the cache.
 constexpr int64_t kMinDistance = 2048;
 
+/// How often a panel of an operand that all lanes share must be read, where its elements are copied one by one.
+constexpr double kReuseOneByOne = 16;
+
 /// The INDEX of a read, which may be a CAST of it.
 UOp access(UOp read) {
   return read.is(Op::CAST) ? read.src(0) : read;
@@ -25,30 +29,68 @@ bool isLoop(UOp range) {
   return range.axisType() == AxisType::Loop || range.axisType() == AxisType::Thread;
 }
 
-/// The ranges that the panel is indexed by; none if the read is not worth a panel, or if it would not fit into `space` bytes, which
-/// it takes otherwise.
-std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t& space) {
+/// The range whose steps are the terms of one lane, of an operand of a dot product; null for other reads.
+UOp groupOf(UOp read, UOp reduction) {
+  const auto& around = reduction.ranges();
+  const std::vector<UOp> over = rangesIn(reduction.src().subspan(1));
+  for (UOp r : access(read).src(1).ranges())
+    if (r.axisType() == AxisType::Unroll && std::ranges::find(around, r) == around.end() &&
+        std::ranges::find(over, r) == over.end())
+      return r;
+  return {};
+}
+
+/// Whether all neighbouring lanes of the reduction use the same elements of a read: it has rows, at most, in its lanes.
+bool isShared(UOp read, UOp reduction) {
+  UOp last;
+  for (UOp r : reduction.ranges())
+    if (r.axisType() == AxisType::Upcast && (!last || axisNumber(last) < axisNumber(r))) last = r;
+  return last && !read.dependsOn(last);
+}
+
+/// The loops around a reduction that a read depends on and the panel spans, and how many times it is read again.
+struct Span {
+  std::vector<UOp> loops;
+  double reuse = 1;
+};
+/// A panel of lanes is made for each of its loops, and read again by those inside of them. One of an operand that all lanes
+/// share is made in front of the outermost loop that reads it again.
+Span spanOf(UOp index, const std::vector<UOp>& loops, bool shared) {
+  int64_t innermostUsed = -1, outermostFree = INT64_MAX;
+  for (UOp l : loops)
+    if (index.dependsOn(l))
+      innermostUsed = std::max(innermostUsed, idOf(l));
+    else
+      outermostFree = std::min(outermostFree, idOf(l));
+  Span span;
+  for (UOp l : loops) {
+    const bool used = index.dependsOn(l);
+    if (!used && (shared || idOf(l) > innermostUsed)) span.reuse *= static_cast<double>(extentOf(l));
+    if (used && shared && idOf(l) > outermostFree) span.loops.push_back(l);
+  }
+  return span;
+}
+
+/// The ranges that the panel is indexed by; none if the read is not worth a panel, or if it would not fit into `space` bytes,
+/// which it takes otherwise. `group` terms of a lane lie together.
+std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space) {
   UOp index = access(read).src(1);
   if (access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
-  int64_t innermostUsed = -1;
   std::vector<UOp> loops;
   for (UOp r : reduction.ranges()) { // the ranges around the reduction
-    bool used = index.dependsOn(r);
     if (isLoop(r)) {
       if (extentOf(r) < 0) return {};
       if (r.axisType() == AxisType::Loop) loops.push_back(r);
-      if (used && r.axisType() == AxisType::Loop) innermostUsed = std::max(innermostUsed, idOf(r));
-    } else if (r.axisType() == AxisType::Upcast && used) {
+    } else if (r.axisType() == AxisType::Upcast && index.dependsOn(r)) {
       if (lanes || !coefficientOf(index, r)) return {};
       lanes = r;
     }
   }
   if (!lanes) return {};
-  double reuse = 1;
-  for (UOp l : loops)
-    if (!index.dependsOn(l) && idOf(l) > innermostUsed) reuse *= static_cast<double>(extentOf(l));
-  std::vector<UOp> rows;
+  const bool shared = group > 1 && isShared(read, reduction);
+  const Span span = spanOf(index, loops, shared);
+  std::vector<UOp> rows = span.loops;
   int64_t count = 1, distance = INT64_MAX;
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
     if (!index.dependsOn(r)) continue;
@@ -59,10 +101,12 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t& space) {
     count *= extentOf(r);
     distance = std::min(distance, *stride * access(read).dtype().itemsize());
   }
-  bool apart = *coefficientOf(index, lanes) != 1;
+  const bool sideBySide = *coefficientOf(index, lanes) == 1, apart = group > 1 || !sideBySide;
   if (!apart && distance < kMinDistance) return {};
-  const int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize();
-  if (bytes > space || !worthPanel(apart, count, reuse, bytes)) return {};
+  if (shared && !sideBySide && span.reuse < kReuseOneByOne) return {};
+  int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize() * group;
+  for (UOp l : span.loops) bytes *= extentOf(l);
+  if (bytes > space || !worthPanel(apart, count, span.reuse, bytes)) return {};
   space -= bytes;
   return rows;
 }
@@ -74,33 +118,49 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   UOp index = access(read).src(1), lanes, term = UOp::index(0);
   for (UOp r : reduction.ranges())
     if (r.axisType() == AxisType::Upcast && index.dependsOn(r)) lanes = r;
+  const std::vector<UOp> over = rangesIn(reduction.src().subspan(1));
+  if (rows.empty() ||
+      std::ranges::any_of(rows, [&](UOp r) { return std::ranges::find(over, r) == over.end(); }))
+    return {};
   std::stable_sort(rows.begin(), rows.end(),
                    [&](UOp a, UOp b) { return *coefficientOf(index, a) < *coefficientOf(index, b); });
+  // What moves together: an element, or the terms of a lane that lie side by side.
+  const UOp group = groupOf(read, reduction);
+  const int64_t together = group ? extentOf(group) : 1;
+  if (group && coefficientOf(index, group) != 1) return {};
   int64_t count = 1, columns = extentOf(lanes);
   UOpMap<UOp> first;
   for (UOp r : rows) {
-    if (*coefficientOf(index, r) != count) return {};
+    if (*coefficientOf(index, r) != count * together) return {};
     term = r * count + term;
     count *= extentOf(r);
     first[r] = UOp::index(0);
   }
-  if (width < 4 || count < width || columns % width || read.dtype().itemsize() != 4) return {};
-  int64_t whole = count / width, rest = count % width;
+  // A square has at most as many elements as a value has lanes.
+  const int64_t side = std::min(width, kMostPlaces / (width * together));
+  if (width < 4 || count < side || columns % width || read.dtype().itemsize() * together != 4) return {};
+  int64_t whole = count / side, rest = count % side;
   UOp outer = UOp::range(whole + (rest ? 1 : 0), nextId),
-      inner = UOp::range(width, nextId + 1, AxisType::Upcast), part = UOp::range(columns / width, nextId + 2),
+      inner = UOp::range(side, nextId + 1, AxisType::Upcast), part = UOp::range(columns / width, nextId + 2),
       lane = UOp::range(width, nextId + 3, AxisType::Upcast);
   nextId += 4;
-  UOp memory = registersOf(read.dtype(), count * columns, number++);
+  std::vector<UOp> loops{outer, part, inner, lane};
+  UOp memory = registersOf(read.dtype(), count * columns * together, number++);
   UOp start =
-      outer * width; // of the last square, which overlaps the one before it, that it ends where the terms end
-  if (rest) start = (outer < whole).where(start, UOp::index(count - width));
+      outer * side; // of the last square, which overlaps the one before it, that it ends where the terms end
+  if (rest) start = (outer < whole).where(start, UOp::index(count - side));
   UOp at = start + inner;
   const UOp column = part * width + lane; // a square at a time: its code stands once
+  first[rows[0]] = at;
   first[lanes] = column;
-  UOp value = access(read).src(0).indexed({index.substitute(first) + at}, access(read).dtype());
-  if (read.is(Op::CAST)) value = value.cast(read.dtype());
-  UOp copy = memory.indexed({at * columns + column}).store(value).end({outer, part, inner, lane});
-  return memory.after(std::span<const UOp>(&copy, 1)).indexed({term * columns + lanes}, read.dtype());
+  UOp to = at * columns + column, from = term * columns + lanes;
+  if (group) {
+    UOp each = UOp::range(together, nextId++, AxisType::Upcast);
+    loops.push_back(first[group] = each);
+    to = to * together + each, from = from * together + group;
+  }
+  UOp copy = memory.indexed({to}).store(read.substitute(first)).end(loops);
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({from}, read.dtype());
 }
 
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST}), pat::entry())};
@@ -110,7 +170,9 @@ constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX,
 /// are: LLVM has products for those.
 std::vector<UOp> readsOf(UOp reduction) {
   std::vector<UOp> reads;
-  auto isRead = [](UOp u) { return u.is(Op::INDEX) && u.src(0).is(Op::DEFINE_GLOBAL); };
+  auto isRead = [&](UOp u) {
+    return u.is(Op::INDEX) && (u.src(0).is(Op::DEFINE_GLOBAL) || groupOf(u, reduction));
+  };
   visitBelow(reduction.src(0), [&](UOp u) {
     if (u.is(Op::REDUCE)) return Visit::Past;
     const bool isWidened = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
@@ -137,6 +199,11 @@ UOp fromPanel(UOp read, const std::vector<UOp>& rows, int64_t& nextId) {
 
 } // namespace
 
+bool servesGroups(UOp read, UOp reduction) {
+  int64_t space = kCopyBytes;
+  return !rowsOf(read, reduction, 2, space).empty();
+}
+
 UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
   if (target.hasLocal || target.aluLanes < 4) return ast;
   UOpMap<UOp> panels;
@@ -147,7 +214,9 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     const auto& around = reduction.ranges();
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
     for (UOp read : readsOf(reduction)) {
-      std::vector<UOp> rows = rowsOf(read, reduction, space);
+      const UOp group = groupOf(read, reduction);
+      if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
+      std::vector<UOp> rows = rowsOf(read, reduction, group ? extentOf(group) : 1, space);
       if (rows.empty()) continue;
       UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);
       panels[read] = squares ? squares : fromPanel(read, rows, nextId);

@@ -28,6 +28,9 @@ constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes)
          reuse >= (apart ? kReuseApart : kReuse);
 }
 
+/// Whether a panel would serve a read of the reduction's terms if some of them had to lie together for each lane.
+bool servesGroups(UOp read, UOp reduction);
+
 /// The kernel with such reads served from panels; unchanged if it has none. Range ids from `nextId` on are
 /// free.
 UOp packPanels(UOp ast, const Target& target, int64_t nextId);

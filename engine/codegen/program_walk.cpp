@@ -1,6 +1,8 @@
 // One pass in order of the program. Values that lie on a chain carry its length so far.
 #include "engine/codegen/program_walk.h"
 
+#include "engine/codegen/dot_products.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +16,7 @@ ProgramWalk::ProgramWalk(std::span<const UOp> program, const MachineRates& rates
 }
 
 void ProgramWalk::visit(UOp u) {
-  if (u.is(Op::SPECIAL) || u.is(Op::WMMA)) understood_ = false;
+  if (u.is(Op::SPECIAL) || (u.is(Op::WMMA) && !isDotProduct(u))) understood_ = false;
   if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
     threads_ = static_cast<int>(std::clamp<int64_t>(u.arg().as<VarArg>().vmax, 0, 1 << 20)) + 1;
   if (u.is(Op::DEFINE_GLOBAL) && u.arg().kind() == ArgKind::Int) globals_.push_back(u);

@@ -11,6 +11,7 @@
 // In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
 // for the first that fits; 2 to pad loops that do not divide; 1).
 #include "engine/codegen/async_products.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
@@ -240,6 +241,7 @@ const char* whyNotShared(const Product& p) {
 
 using namespace pat;
 constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), entry())};
+constexpr RuleDef kDots[] = {RULE("sum-by-dot-products", any(Op::REDUCE), entry())};
 constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry())};
 
 } // namespace
@@ -271,6 +273,19 @@ std::vector<Product> KernelOptimizer::paddedToTiles(const Opt& opt, const Tensor
   return found;
 }
 
+/// The choice is among the sums and terms that fit; there is nothing to pad.
+void KernelOptimizer::useDotProducts(const Opt& opt, int64_t select, size_t choice) {
+  std::vector<DotSum> found = dotSums(*target_, reduces_, stores_);
+  if (select >= 0)
+    std::erase_if(
+        found, [&](const DotSum& d) { return d.core != &target_->tensorCores[static_cast<size_t>(select)]; });
+  require(!found.empty(), opt,
+          "it sums no product of the types, and as many terms, that a dot product takes");
+  require(choice < found.size(), opt, "there are fewer choices of sums and terms");
+  static const PatternMatcher useDots({kDots});
+  replace({{found[choice].sum, byDotProducts(found[choice], nextId_, target_->device)}}, useDots);
+}
+
 void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(!target_->tensorCores.empty(), opt, "the target has no tensor cores");
   require(axesOf({AxisType::Warp}).empty(), opt, "it uses tensor cores already");
@@ -279,6 +294,7 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(opt.arg.size() < 3 || opt.arg[2] == 1, opt, "the third number is 1: use tensor cores");
   require(select < static_cast<int64_t>(target_->tensorCores.size()), opt, "the target has no such core");
   auto choice = static_cast<size_t>(std::max(0, opt.axis));
+  if (isDotProduct(target_->tensorCores[0])) return useDotProducts(opt, select, choice);
 
   const TensorCore* core = nullptr;
   std::vector<Product> found;

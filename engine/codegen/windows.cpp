@@ -1,6 +1,8 @@
 // Chooses the operand of a sum that is read through windows, and makes the copy.
 #include "engine/codegen/windows.h"
 
+#include "engine/codegen/dot_products.h"
+#include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
@@ -139,6 +141,9 @@ UOp stageWindows(Match& m) {
   UOp value = sum.src(0);
   std::vector<UOp> operands{value};
   if (value.is(Op::MUL)) operands = {value.src(0), value.src(1)};
+  // A dot product takes the numbers as they are in memory.
+  if (suitsDotProducts(m.ctx<TargetContext>().target, sum))
+    for (UOp& operand : operands) operand = operand.src(0);
   int64_t nextId = nextRangeId(sink);
   for (UOp operand : operands) {
     Window w;
@@ -186,6 +191,8 @@ UOp stageColumns(Match& m) {
   if (sum.srcCount() != 2 || !sum.src(0).is(Op::MUL) || !term.is(Op::RANGE) || extentOf(term) < 1 ||
       !store.is(Op::STORE))
     return m.decline("no product summed over one range");
+  if (suitsDotProducts(m.ctx<TargetContext>().target, sum))
+    return m.decline("the panels of dot products have terms side by side");
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1));
   for (UOp operand : sum.src(0).src()) {
     UOp address = addressOf(operand);

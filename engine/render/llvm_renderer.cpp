@@ -3,8 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/render/line_map.h"
 #include "engine/render/llvm_dialect.h"
+#include "engine/render/llvm_dots.h"
 
 #include <fmt/format.h>
 
@@ -101,7 +103,7 @@ private:
     const bool widens = u.is(Op::CAST) && !u.dtype().isPtr() && u.dtype().isFloat() &&
                         u.src(0).dtype().scalar().itemsize() < u.dtype().scalar().itemsize();
     bodies_.back().converts |= widens;
-    if (u.is(Op::MULACC) && u.dtype().count() > 1) ++bodies_.back().terms;
+    if ((u.is(Op::MULACC) && u.dtype().count() > 1) || isDotProduct(u)) ++bodies_.back().terms;
   }
 
   void closeRange(UOp range) {
@@ -206,12 +208,41 @@ private:
       return out_.emit("vec", fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer",
                                           type, first, u.dtype().count()));
     }
+    if (std::string repeated = repeatedGroup(u); !repeated.empty()) return repeated;
     if (std::string shuffled = shuffle(u); !shuffled.empty()) return shuffled;
     std::string v = "poison";
     for (size_t i = 0; i < u.srcCount(); ++i)
       v = out_.emit("vec",
                     fmt::format("insertelement {} {}, {} {}, i32 {}", type, v, element, value(u.src(i)), i));
     return v;
+  }
+
+  /// Lanes that repeat a group of 32 bits, such as the two terms that a dot product needs in each of its lanes: the group is
+  /// repeated as one number. Empty for other lanes.
+  std::string repeatedGroup(UOp u) {
+    const auto size = static_cast<size_t>(u.dtype().scalar().itemsize());
+    const size_t group = size ? 4 / size : 0;
+    if (group < 2 || u.dtype().isBool() || u.dtype().isPtr() || u.srcCount() <= group || u.srcCount() % group)
+      return {};
+    for (size_t i = group; i < u.srcCount(); ++i)
+      if (u.src(i) != u.src(i - group)) return {};
+    const std::vector<UOp> first(u.src().begin(), u.src().begin() + static_cast<std::ptrdiff_t>(group));
+    UOp lanes = UOp::vectorize(first);
+    const UOp from = first[0].is(Op::GEP) ? first[0].src(0) : UOp();
+    bool whole = from && from.dtype().count() == static_cast<int>(group);
+    for (size_t i = 0; whole && i < group; ++i)
+      whole = first[i].is(Op::GEP) && first[i].src(0) == from &&
+              first[i].arg().ints() == std::vector<int64_t>{static_cast<int64_t>(i)};
+    const std::string narrow = LlvmText::type(u.dtype().scalar().vec(static_cast<int>(group)));
+    const std::string one = out_.emit(
+        "group", fmt::format("bitcast {} {} to i32", narrow, whole ? value(from) : vectorize(lanes)));
+    const std::string wide = fmt::format("<{} x i32>", u.srcCount() / group);
+    const std::string put =
+                          out_.emit("vec", fmt::format("insertelement {} poison, i32 {}, i32 0", wide, one)),
+                      all = out_.emit("vec",
+                                      fmt::format("shufflevector {0} {1}, {0} poison, {2} zeroinitializer",
+                                                  wide, put, wide));
+    return out_.emit("vec", fmt::format("bitcast {} {} to {}", wide, all, LlvmText::type(u.dtype())));
   }
 
   /// Lanes of one vector or two, in any order; empty where they come from elsewhere.
@@ -399,8 +430,9 @@ std::string LlvmDialect::special(LlvmText& out, const LoweredKernel& kernel, UOp
   return u.dtype().itemsize() == 8 ? out.emit("cast", "zext i32 %core_id to i64") : "%core_id";
 }
 
-std::string LlvmDialect::wmma(LlvmText&, const LoweredKernel& kernel, UOp u,
-                              std::span<const std::string>) const {
+std::string LlvmDialect::wmma(LlvmText& out, const LoweredKernel& kernel, UOp u,
+                              std::span<const std::string> fragments) const {
+  if (isDotProduct(u)) return writeDotProduct(out, u, fragments);
   throw Error(ErrorKind::Compile,
               fmt::format("kernel {}: {} is a tensor core of {}, and a processor has none", kernel.name,
                           u.arg().as<WmmaArg>().name, u.arg().as<WmmaArg>().device));

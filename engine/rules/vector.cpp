@@ -87,6 +87,7 @@ UOp gepThroughWmma(Match& m) {
   };
   const auto& lanes = lanesOf(gep);
   auto out = static_cast<size_t>(sizeOf(axes.size() - 1));
+  if (out == 1) return m.decline("each lane is a result of its own: a vector of them takes as long as one");
   if (out == 0 || lanes.size() % out) return m.decline("the lanes are no whole groups");
   std::vector<int64_t> groups;
   for (size_t i = 0; i < lanes.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/cpu_count.h"
 #include "engine/base/error.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"
 #include "engine/render/signature.h"
@@ -51,6 +52,7 @@ public:
       t.globalMax = {cores, 1, 1};
       t.aluLanes = t.maxVectorLanes = cpu->lanes;
       t.computesHalf = cpu->computesHalf;
+      if (llvm) t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);
       if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
       it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;
     }

@@ -21,7 +21,7 @@ namespace uopscope {
 namespace {
 
 struct Abilities {
-  bool avx2 = false, avx512 = false, fma = false, v2 = false;
+  bool avx2 = false, avx512 = false, fma = false, v2 = false, bf16 = false, vnni = false;
 };
 
 Abilities abilitiesOfHost() {
@@ -29,7 +29,10 @@ Abilities abilitiesOfHost() {
   return {__builtin_cpu_supports("avx2") != 0,
           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
-          __builtin_cpu_supports("fma") != 0, __builtin_cpu_supports("sse4.2") != 0};
+          __builtin_cpu_supports("fma") != 0,
+          __builtin_cpu_supports("sse4.2") != 0,
+          __builtin_cpu_supports("avx512bf16") != 0,
+          __builtin_cpu_supports("avx512vnni") != 0};
 #elif defined(__aarch64__)
   return {.fma = true};
 #else
@@ -54,6 +57,8 @@ Processor host() {
 #endif
   p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
   p.hasFma = can.fma;
+  p.dotsBFloat16 = can.avx512 && can.bf16;
+  p.dotsBytes = can.avx512 && can.vnni;
 #if defined(__aarch64__)
   p.computesHalf = true;
 #endif

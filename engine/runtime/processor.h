@@ -18,6 +18,8 @@ struct Processor {
   int lanes = 4;             ///< 32-bit values in a vector register
   bool computesHalf = false; ///< has arithmetic on halves, not conversions alone
   bool hasFma = false;       ///< rounds x*y+z once at the cost of one operation
+  bool dotsBFloat16 = false; ///< adds products of two bfloat16s to each lane (dot_products.h)
+  bool dotsBytes = false;    ///< adds products of four bytes to each lane
 };
 
 /// The processor of the current CPU_TARGET. Throws Error(Value) for a level that does not exist or that this

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/async_products.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/shared_operand.h"
@@ -186,6 +187,19 @@ private:
     slotOf_[u] = slot;
   }
 
+  void dot(UOp u) {
+    const auto terms = static_cast<int>(termsOfDot(u));
+    for (size_t s = 0; s < 2; ++s)
+      if (u.src(s).dtype().count() != terms * u.dtype().count())
+        throw Error(ErrorKind::Compile,
+                    fmt::format("kernel {}: operand {} of {} has {} lanes for {} sums", kernel_.name, s,
+                                u.arg().as<WmmaArg>().name, u.src(s).dtype().count(), u.dtype().count()));
+    const Operand a = operand(u.src(0)), b = operand(u.src(1)), c = operand(u.src(2)), to = result(u);
+    Instruction& in = emit(Do::Dot, u);
+    in.a = a, in.b = b, in.c = c, in.to = to;
+    in.left = terms;
+  }
+
   void tensorCore(UOp u) {
     const std::string& name = u.arg().as<WmmaArg>().name;
     const auto& cores = p_.gpu_ ? p_.gpu_->cores : std::vector<TensorCore>();
@@ -335,7 +349,7 @@ private:
       alu(u);
       return;
     case Op::BITCAST: alu(u); return;
-    case Op::WMMA: tensorCore(u); return;
+    case Op::WMMA: isDotProduct(u) ? dot(u) : tensorCore(u); return;
     case Op::CUSTOM:
     case Op::CUSTOMI:
       throw Error(ErrorKind::Unsupported,
@@ -414,6 +428,10 @@ std::string RefProgram::assembly() const {
     case Do::WaitForProducts:
       out += fmt::format("{:4} WAIT for {}\n", i,
                          in.left ? fmt::format("products but {}", *in.left) : "all products");
+      break;
+    case Do::Dot:
+      out += fmt::format("{:4} DOT{} {} <- {} {} {}\n", i, lanes, place(in.to), place(in.a), place(in.b),
+                         place(in.c));
       break;
     case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
     case Do::Barrier:

@@ -1,11 +1,13 @@
 // The interpreter's loop over instructions.
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/runtime/ref_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -124,6 +126,21 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   if (watch_) watch(in, index, bytes, before.data(), p);
 }
 
+/// Adds products to each lane; the operands have in.left terms for each.
+void RefProgram::dot(ConstValue* v, const Instruction& in) {
+  const auto terms = static_cast<int32_t>(*in.left);
+  for (int32_t i = 0; i < in.lanes; ++i) {
+    std::array<ConstValue, 4> a, b;
+    for (int32_t k = 0; k < terms; ++k) {
+      a[static_cast<size_t>(k)] = v[in.a.slot + (i * terms + k) * in.a.step];
+      b[static_cast<size_t>(k)] = v[in.b.slot + (i * terms + k) * in.b.step];
+    }
+    const auto n = static_cast<size_t>(terms);
+    v[in.to.slot + i] =
+        dotProduct(in.type, std::span(a).first(n), std::span(b).first(n), v[in.c.slot + i * in.c.step]);
+  }
+}
+
 /// Runs a work item to its next BARRIER, to a WMMA, where it stays, or to its end; tells which.
 RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
   ConstValue* v = item.values.data();
@@ -152,6 +169,7 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::Copy:
       for (size_t i = 0; i < in.from.size(); ++i) v[static_cast<size_t>(in.to.slot) + i] = v[in.from[i]];
       break;
+    case Do::Dot: dot(v, in); break;
     case Do::Load:
     case Do::Store: access(r, item, in); break;
     case Do::Range:

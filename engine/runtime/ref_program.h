@@ -82,6 +82,7 @@ private:
     BeginProducts,
     WaitForProducts,
     Barrier,
+    Dot,
     Wmma,
     Done
   };
@@ -113,7 +114,7 @@ private:
         false; ///< a Load or Store of registers for a product that is under way (async_products.h)
     bool forUnits = false; ///< a Barrier that shows shared memory to cores
     std::optional<int64_t> left =
-        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for
+        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for. For a Dot: its terms
     std::array<bool, 2> sideBySide =
         {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
   };
@@ -134,6 +135,7 @@ private:
   struct Run;
 
   Do run(Run& r, WorkItem& item) const;
+  static void dot(ConstValue* values, const Instruction& in);
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
   void copyBox(Run& r, const WorkItem& item, const Instruction& in) const;
   void waitForBoxes(Run& r, const WorkItem& item, const Instruction& in) const;

@@ -1,0 +1,204 @@
+// Finds sums of products of small numbers, and rewrites them for the dot products of a processor.
+#include "engine/codegen/dot_products.h"
+
+#include "engine/base/context_var.h"
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/tensor_core_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace uopscope {
+
+namespace {
+
+constexpr int64_t kFewestSteps = 2;
+constexpr TensorCore::Layout kPair{"", "e0"}, kPairOfLanes{"e0", ""}, kFour{"", "e0e1"},
+    kFourOfLanes{"e0e1", ""}, kOne{"", ""};
+
+bool isByte(DType d) {
+  return d == dtypes::int8 || d == dtypes::uint8;
+}
+/// Whether a core takes a value of this type. Bytes of either sign are made to fit.
+bool takes(const TensorCore& core, DType d) {
+  return core.in == d || (isByte(core.in) && isByte(d));
+}
+
+/// The read behind a widened operand of a product; null if it is anything else.
+UOp readOf(UOp operand) {
+  return operand.is(Op::CAST) && operand.src(0).is(Op::INDEX) ? operand.src(0) : UOp();
+}
+
+/// The reads that a sum multiplies, if the core takes them.
+std::optional<std::pair<UOp, UOp>> operandsOf(const TensorCore& core, UOp sum) {
+  if (core.in.isFloat() && vars::strictFloat) return {};
+  if (sum.arg().op() != Op::ADD || sum.dtype() != core.out || !sum.src(0).is(Op::MUL)) return {};
+  UOp a = readOf(sum.src(0).src(0)), b = readOf(sum.src(0).src(1));
+  if (!a || !b || !takes(core, a.dtype()) || !takes(core, b.dtype())) return {};
+  return std::pair(a, b);
+}
+
+/// The range whose results become neighbouring lanes: the last one that was made lanes, else that of results which lie side by
+/// side in memory; null if there is neither.
+UOp lanesOf(UOp sum, std::span<const UOp> stores) {
+  UOp last;
+  for (UOp r : sum.ranges())
+    if (r.axisType() == AxisType::Upcast && (!last || axisNumber(last) < axisNumber(r))) last = r;
+  if (last) return last;
+  for (UOp store : stores) {
+    const UOp index = store.src(0).src(1);
+    for (UOp r : index.ranges())
+      if (coefficientOf(index, r) == 1) return r;
+  }
+  return {};
+}
+
+/// Whether the sum alone repeats the range.
+bool isOnlyIn(UOp range, UOp sum, std::span<const UOp> sums) {
+  return std::ranges::none_of(sums, [&](UOp other) { return other != sum && other.dependsOn(range); });
+}
+
+/// Terms of a step as lanes: the read at `term * n + k` for each k.
+struct Fragment {
+  UOp value, range;
+};
+Fragment fragment(UOp read, UOp term, UOp steps, int64_t n, int64_t& nextId) {
+  const int64_t id = nextId++;
+  UOp k = UOp::range(n, id, AxisType::Unroll);
+  return {read.substitute({{term, steps * n + k}}), k};
+}
+UOp contracted(const Fragment& f) {
+  const int64_t n = extentOf(f.range);
+  return UOp::make(Op::CONTRACT, f.value.dtype().vec(static_cast<int>(n)), {f.value},
+                   Arg::of(std::vector<int64_t>{f.range.arg().as<RangeArg>().ids[0], n}));
+}
+/// A byte of the other sign: 128 more as an unsigned one, 128 less as a signed one.
+UOp otherSign(UOp byte) {
+  const DType to = byte.dtype() == dtypes::int8 ? dtypes::uint8 : dtypes::int8;
+  UOp bits = byte.dtype() == dtypes::uint8 ? byte : byte.bitcast(dtypes::uint8);
+  return (bits ^ UOp::constant(dtypes::uint8, int64_t{128})).bitcast(to);
+}
+
+float withoutDenormal(float x) {
+  return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0F, x) : x;
+}
+
+} // namespace
+
+std::vector<TensorCore> dotProducts(bool ofBFloat16, bool ofBytes) {
+  std::vector<TensorCore> cores;
+  if (ofBFloat16)
+    cores.push_back({"vdpbf16ps", dtypes::bfloat16, dtypes::float32, kPair, kPairOfLanes, kOne, 1});
+  if (ofBytes) cores.push_back({"vpdpbusd", dtypes::int8, dtypes::int32, kFour, kFourOfLanes, kOne, 1});
+  return cores;
+}
+
+bool isDotProduct(const TensorCore& core) {
+  return core.threads == 1 && rowsOf(core) == 1 && columnsOf(core) == 1;
+}
+bool isDotProduct(UOp u) {
+  if (!u.is(Op::WMMA) || u.arg().kind() != ArgKind::Wmma) return false;
+  const WmmaArg& arg = u.arg().as<WmmaArg>();
+  return arg.threads == 1 && arg.dims.size() == 3 && arg.dims[0] == 1 && arg.dims[1] == 1;
+}
+int64_t termsOfDot(UOp wmma) {
+  return wmma.arg().as<WmmaArg>().dims[2];
+}
+
+ConstValue dotProduct(DType sum, std::span<const ConstValue> a, std::span<const ConstValue> b, ConstValue c) {
+  if (sum.isInt()) {
+    auto total = static_cast<uint32_t>(c.i);
+    for (size_t k = 0; k < a.size(); ++k) total += static_cast<uint32_t>(a[k].i * b[k].i);
+    return ConstValue::ofInt(static_cast<int32_t>(total));
+  }
+  // The later term first, each rounded once; numbers below the normal ones count as zero.
+  float total = withoutDenormal(static_cast<float>(c.f));
+  for (size_t k = a.size(); k-- > 0;)
+    total = withoutDenormal(std::fma(withoutDenormal(static_cast<float>(a[k].f)),
+                                     withoutDenormal(static_cast<float>(b[k].f)), total));
+  return ConstValue::ofFloat(total);
+}
+
+bool suitsDotProducts(const Target& target, UOp sum) {
+  return vars::tc && std::ranges::any_of(target.tensorCores, [&](const TensorCore& core) {
+           return isDotProduct(core) && operandsOf(core, sum).has_value();
+         });
+}
+
+std::vector<DotSum> dotSums(const Target& target, std::span<const UOp> sums, std::span<const UOp> stores) {
+  std::vector<DotSum> found;
+  for (const TensorCore& core : target.tensorCores) {
+    if (!isDotProduct(core)) continue;
+    for (UOp sum : sums) {
+      const auto operands = operandsOf(core, sum);
+      if (!operands) continue;
+      auto [single, lanes] = *operands;
+      if (UOp along = lanesOf(sum, stores); along && single.dependsOn(along) && !lanes.dependsOn(along))
+        std::swap(single, lanes);
+      for (UOp term : rangesIn(sum.src().subspan(1))) {
+        const int64_t extent = extentOf(term);
+        if (term.axisType() == AxisType::Reduce && extent >= kFewestSteps * termsOf(core) &&
+            single.dependsOn(term) && lanes.dependsOn(term) && isOnlyIn(term, sum, sums))
+          found.push_back({&core, sum, single, lanes, term});
+      }
+    }
+  }
+  return found;
+}
+
+namespace {
+
+/// The sum of other terms over the ranges of `sum`, each a range of its own, or a given step.
+UOp sumOf(UOp terms, UOp sum, UOpMap<UOp> steps, int64_t& nextId) {
+  std::vector<UOp> over;
+  for (UOp r : rangesIn(sum.src().subspan(1)))
+    if (!steps.contains(r))
+      over.push_back(steps[r] = UOp::range(r.src(0), {nextId++}, r.axisType(), r.dtype()));
+  terms = terms.substitute(steps);
+  return over.empty() ? terms : terms.reduce(Op::ADD, over);
+}
+
+} // namespace
+
+UOp byDotProducts(const DotSum& dot, int64_t& nextId, const std::string& device) {
+  const int64_t n = termsOf(*dot.core), steps = extentOf(dot.term) / n;
+  UOp step = steps == 1 ? UOp::index(0) : dot.term.withSrc({UOp::constant(dot.term.dtype(), steps)});
+  Fragment first = fragment(dot.single, dot.term, step, n, nextId),
+           second = fragment(dot.lanes, dot.term, step, n, nextId);
+  int64_t more = 0; // what each element of `lanes` has been multiplied by too often
+  if (isByte(dot.core->in)) {
+    if (dot.single.dtype() == dot.lanes.dtype()) {
+      more = dot.single.dtype() == dtypes::int8 ? 128 : -128;
+      first.value = otherSign(first.value);
+    }
+    if (first.value.dtype() == dtypes::int8) std::swap(first, second);
+  }
+  auto axis = [&](const Fragment& f) {
+    return std::vector<std::pair<int64_t, int64_t>>{{f.range.arg().as<RangeArg>().ids[0], n}};
+  };
+  WmmaArg arg{
+      dot.core->name, {1, 1, n}, dot.core->in, dot.core->out, device, 1, {axis(first), axis(second), {}}, {}};
+  const DType out = dot.core->out;
+  UOp zero = out.isFloat() ? UOp::constant(out, 0.0) : UOp::constant(out, int64_t{0});
+  UOp sum = UOp::make(Op::WMMA, out, {contracted(first), contracted(second), zero, first.range, second.range},
+                      Arg::of(arg));
+  std::vector<UOp> over;
+  for (UOp r : rangesIn(dot.sum.src().subspan(1)))
+    if (r != dot.term)
+      over.push_back(r);
+    else if (step.is(Op::RANGE))
+      over.push_back(step);
+  if (!over.empty()) sum = sum.reduce(Op::ADD, over);
+  // The terms that fill no step, whose elements no dot product has multiplied.
+  UOp left = dot.lanes.cast(out);
+  for (int64_t k = steps * n; k < extentOf(dot.term); ++k) {
+    const UOpMap<UOp> step{{dot.term, UOp::index(k)}};
+    sum = sum + sumOf(dot.sum.src(0), dot.sum, step, nextId);
+    if (more) sum = sum + sumOf(left, dot.sum, step, nextId) * more;
+  }
+  return more ? sum + sumOf(left, dot.sum, {}, nextId) * -more : sum;
+}
+
+} // namespace uopscope
