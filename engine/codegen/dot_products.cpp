@@ -26,16 +26,11 @@ bool takes(const TensorCore& core, DType d) {
   return core.in == d || (isByte(core.in) && isByte(d));
 }
 
-/// The read behind a widened operand of a product; null if it is anything else.
-UOp readOf(UOp operand) {
-  return operand.is(Op::CAST) && operand.src(0).is(Op::INDEX) ? operand.src(0) : UOp();
-}
-
-/// The reads that a sum multiplies, if the core takes them.
+/// The small numbers that a sum multiplies, if the core takes them.
 std::optional<std::pair<UOp, UOp>> operandsOf(const TensorCore& core, UOp sum) {
   if (core.in.isFloat() && vars::strictFloat) return {};
   if (sum.arg().op() != Op::ADD || sum.dtype() != core.out || !sum.src(0).is(Op::MUL)) return {};
-  UOp a = readOf(sum.src(0).src(0)), b = readOf(sum.src(0).src(1));
+  UOp a = narrowed(sum.src(0).src(0)), b = narrowed(sum.src(0).src(1));
   if (!a || !b || !takes(core, a.dtype()) || !takes(core, b.dtype())) return {};
   return std::pair(a, b);
 }
@@ -121,6 +116,13 @@ ConstValue dotProduct(DType sum, std::span<const ConstValue> a, std::span<const 
   return ConstValue::ofFloat(total);
 }
 
+UOp narrowed(UOp operand) {
+  if (operand.is(Op::CAST)) return operand.src(0);
+  if (!operand.is(Op::WHERE) || !operand.src(1).is(Op::CAST) || !operand.src(2).isConst(0.0)) return {};
+  UOp number = operand.src(1).src(0);
+  return operand.src(0).where(number, number.constLike(int64_t{0}));
+}
+
 bool suitsDotProducts(const Target& target, UOp sum) {
   return vars::tc && std::ranges::any_of(target.tensorCores, [&](const TensorCore& core) {
            return isDotProduct(core) && operandsOf(core, sum).has_value();
@@ -135,6 +137,7 @@ std::vector<DotSum> dotSums(const Target& target, std::span<const UOp> sums, std
       const auto operands = operandsOf(core, sum);
       if (!operands) continue;
       auto [single, lanes] = *operands;
+      if (!single.is(Op::INDEX) || !lanes.is(Op::INDEX)) continue;
       if (UOp along = lanesOf(sum, stores); along && single.dependsOn(along) && !lanes.dependsOn(along))
         std::swap(single, lanes);
       for (UOp term : rangesIn(sum.src().subspan(1))) {

@@ -31,6 +31,8 @@ struct DotSum {
   UOp sum, single, lanes; ///< the REDUCE, and the reads of its operands
   UOp term;               ///< the range that is cut into steps
 };
+/// The small number that an operand widens, or that it widens inside of a margin of zeros; null for other operands.
+UOp narrowed(UOp operand);
 /// Whether a sum multiplies numbers in memory that a core of the target takes, and TC is not 0.
 bool suitsDotProducts(const Target& target, UOp sum);
 /// Every sum of a kernel with each of its ranges that has steps for a core, in order of the cores. Terms that fill no step

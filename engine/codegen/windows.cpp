@@ -142,10 +142,10 @@ UOp stageWindows(Match& m) {
   std::vector<UOp> operands{value};
   if (value.is(Op::MUL)) operands = {value.src(0), value.src(1)};
   // A dot product takes the numbers as they are in memory.
-  if (suitsDotProducts(m.ctx<TargetContext>().target, sum))
-    for (UOp& operand : operands) operand = operand.src(0);
+  const bool isNarrow = suitsDotProducts(m.ctx<TargetContext>().target, sum);
   int64_t nextId = nextRangeId(sink);
-  for (UOp operand : operands) {
+  for (UOp widened : operands) {
+    const UOp operand = isNarrow ? narrowed(widened) : widened;
     Window w;
     if (!findWindow(operand, loops, terms, nextId, w)) continue;
     // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
@@ -169,7 +169,7 @@ UOp stageWindows(Match& m) {
                          w.size, reuse, bytes);
     });
     UOp read = readOfCopy(w.copied, w.loops, w.places);
-    return sink.substitute({{operand, read}});
+    return sink.substitute({{widened, read.cast(widened.dtype())}});
   }
   return m.decline("no operand is read through windows");
 }
