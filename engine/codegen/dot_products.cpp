@@ -138,12 +138,18 @@ std::vector<DotSum> dotSums(const Target& target, std::span<const UOp> sums, std
       if (!operands) continue;
       auto [single, lanes] = *operands;
       if (!single.is(Op::INDEX) || !lanes.is(Op::INDEX)) continue;
-      if (UOp along = lanesOf(sum, stores); along && single.dependsOn(along) && !lanes.dependsOn(along))
-        std::swap(single, lanes);
+      const UOp along = lanesOf(sum, stores);
+      if (along && single.dependsOn(along) && !lanes.dependsOn(along)) std::swap(single, lanes);
       for (UOp term : rangesIn(sum.src().subspan(1))) {
         const int64_t extent = extentOf(term);
-        if (term.axisType() == AxisType::Reduce && extent >= kFewestSteps * termsOf(core) &&
-            single.dependsOn(term) && lanes.dependsOn(term) && isOnlyIn(term, sum, sums))
+        const bool hasSteps = term.axisType() == AxisType::Unroll ? extent > 0 && extent % termsOf(core) == 0
+                                                                  : extent >= kFewestSteps * termsOf(core);
+        if (!hasSteps || !single.dependsOn(term) || !lanes.dependsOn(term) || !isOnlyIn(term, sum, sums))
+          continue;
+        // Where terms are lanes, it is better to change the sign of bytes that are read once than to sum them up.
+        if (term.axisType() == AxisType::Unroll)
+          found.push_back({&core, sum, lanes, single, term});
+        else
           found.push_back({&core, sum, single, lanes, term});
       }
     }

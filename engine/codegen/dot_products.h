@@ -25,7 +25,8 @@ int64_t termsOfDot(UOp wmma);
 /// c plus the sum of products of one lane, in the precision of the instruction.
 ConstValue dotProduct(DType sum, std::span<const ConstValue> a, std::span<const ConstValue> b, ConstValue c);
 
-/// A sum that a dot product can compute a few terms at a time. One operand, `lanes`, depends on results that lie side by side.
+/// A sum that a dot product can compute a few terms at a time. One operand, `lanes`, depends on results that lie side by side,
+/// or, where terms are lanes, is the one that more results share.
 struct DotSum {
   const TensorCore* core = nullptr;
   UOp sum, single, lanes; ///< the REDUCE, and the reads of its operands
@@ -35,8 +36,8 @@ struct DotSum {
 UOp narrowed(UOp operand);
 /// Whether a sum multiplies numbers in memory that a core of the target takes, and TC is not 0.
 bool suitsDotProducts(const Target& target, UOp sum);
-/// Every sum of a kernel with each of its ranges that has steps for a core, in order of the cores. Terms that fill no step
-/// are added one by one.
+/// Every sum of a kernel with each of its ranges that has steps for a core, in order of the cores. Terms of a loop that
+/// fill no step are added one by one; those of an unrolled range fill steps, which are lanes.
 std::vector<DotSum> dotSums(const Target& target, std::span<const UOp> sums, std::span<const UOp> stores);
 /// The sum by dot products. Takes ids of new ranges from `nextId` on.
 UOp byDotProducts(const DotSum& dot, int64_t& nextId, const std::string& device);

@@ -112,17 +112,38 @@ int64_t writeOutStrides(KernelOptimizer& s, std::vector<TileAxis>& axes, int64_t
   return taken;
 }
 
-/// The terms of a tile several at a time, by a dot product of the processor: where panels bring those of each lane together. Of
-/// the operand that all lanes share they may lie side by side in memory.
+/// Whether the terms of each lane come together: of terms that are lanes, if all lie side by side, else by panels. Of the
+/// operand that all lanes share they may lie side by side in memory.
+bool comeTogether(const DotSum& dot, const Tile& tile) {
+  auto areSideBySide = [&](UOp read) { return coefficientOf(read.src(1), dot.term) == 1; };
+  const bool isUnrolled = dot.term.axisType() == AxisType::Unroll;
+  if (tile.parts.back().isTerm || isUnrolled)
+    return isUnrolled && areSideBySide(dot.single) && areSideBySide(dot.lanes);
+  return (areSideBySide(dot.single) || servesGroups(dot.single, dot.sum)) && servesGroups(dot.lanes, dot.sum);
+}
+
+/// Terms that are lanes become as many more as a dot product adds to each lane, so that its registers are full.
+void fillByDotProducts(const KernelOptimizer& s, const KernelShape& k, Tile& tile) {
+  if (!vars::tc || !tile.vectors || !tile.parts.back().isTerm) return;
+  Tile::Part& lanes = tile.parts.back();
+  for (const DotSum& dot : dotSums(s.target(), s.reduces(), s.stores())) {
+    const int64_t terms = termsOf(*dot.core), all = lanes.amount * terms, extent = extentOf(dot.term);
+    const bool isFilled = extent % all == 0 || (extent >= 2 * all && s.mayPeel(dot.term));
+    if (dot.sum != k.reduction || dot.term != lanes.range || !isFilled || tile.lanes * terms > kMostPlaces)
+      continue;
+    lanes.amount = all;
+    return;
+  }
+}
+
+/// The terms of a tile several at a time, by a dot product of the processor.
 void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
-  if (!vars::tc || !tile.vectors || tile.parts.back().isTerm) return;
+  if (!vars::tc || !tile.vectors) return;
   const std::vector<DotSum> found = dotSums(s.target(), s.reduces(), s.stores());
   for (size_t i = 0; i < found.size(); ++i) {
-    const DotSum& dot = found[i];
-    if (coefficientOf(dot.single.src(1), dot.term) != 1 && !servesGroups(dot.single, dot.sum)) continue;
-    if (!servesGroups(dot.lanes, dot.sum)) continue;
-    const auto terms = termsOf(*dot.core);
-    Decision why{fmt::format("{} adds {} terms to each lane", dot.core->name, terms),
+    if (!comeTogether(found[i], tile)) continue;
+    const auto terms = termsOf(*found[i].core);
+    Decision why{fmt::format("{} adds {} terms to each lane", found[i].core->name, terms),
                  tile.cycles / static_cast<double>(terms),
                  "cycles a lane and step",
                  {{"a term at a time", tile.cycles}}};
@@ -140,6 +161,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   int64_t taken = steps;
   Tile tile = chooseTile(axes, k.reads.size(), width, steps, observer && observer->wantsRewrites());
   const Decision why = priceOf(tile);
+  fillByDotProducts(s, k, tile);
   for (const Tile::Part& p : tile.parts)
     if (tryApply(s, p.isTerm ? unroll(s, p.range, p.amount) : upcast(s, p), why)) taken *= p.amount;
   // The panel that the lanes read stays in the cache while the row axis runs, so the row axis becomes the

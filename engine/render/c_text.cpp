@@ -2,6 +2,7 @@
 #include "engine/render/c_text.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/render/c_prelude.h"
 #include "engine/render/c_vector.h"
 
@@ -355,9 +356,27 @@ std::string CText::special(const LoweredKernel& kernel, UOp u) {
   checkCpuIndex(kernel, u);
   return "core_id";
 }
-std::string CText::wmma(UOp u, std::span<const std::string>) {
-  throw Error(ErrorKind::Compile,
-              fmt::format("{}: this language has no tensor cores", u.arg().as<WmmaArg>().name));
+std::string CText::wmma(UOp u, std::span<const std::string> a) {
+  const auto& w = u.arg().as<WmmaArg>();
+  if (!isDotProduct(u))
+    throw Error(ErrorKind::Compile, fmt::format("{}: this language has no tensor cores", w.name));
+  // The instruction, in words of C: the later term of a lane comes first.
+  const int lanes = u.dtype().count();
+  const std::string function = fmt::format("{}_{}", w.name, lanes), sum = name(u.dtype());
+  const bool isFloat = u.dtype().isFloat();
+  auto term = [&](const char* operand) {
+    const std::string at = fmt::format("{}[i * {} + k]", operand, termsOfDot(u));
+    return isFloat ? fmt::format("__builtin_bit_cast(float, (unsigned int){} << 16)", at)
+                   : fmt::format("(unsigned int){}", at);
+  };
+  const std::string to = lanes == 1 ? "c" : "c[i]", x = term("a"), y = term("b");
+  typedefs_["3" + function] =
+      fmt::format("static inline {0} {1}({2} a, {3} b, {0} c) {{\n  for (int i = 0; i < {4}; ++i)\n"
+                  "    for (int k = {5}; k >= 0; --k) {6} = {7};\n  return c;\n}}\n",
+                  sum, function, name(u.src(0).dtype()), name(u.src(1).dtype()), lanes, termsOfDot(u) - 1, to,
+                  isFloat ? fmt::format("__builtin_fmaf({}, {}, {})", x, y, to)
+                          : fmt::format("(int)((unsigned int){} + {} * {})", to, x, y));
+  return fmt::format("{}({})", function, fmt::join(a, ", "));
 }
 
 std::string CText::function(const CFunction& f) {
