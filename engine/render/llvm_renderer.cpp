@@ -226,22 +226,24 @@ private:
       return {};
     for (size_t i = group; i < u.srcCount(); ++i)
       if (u.src(i) != u.src(i - group)) return {};
-    const std::vector<UOp> first(u.src().begin(), u.src().begin() + static_cast<std::ptrdiff_t>(group));
-    UOp lanes = UOp::vectorize(first);
-    const UOp from = first[0].is(Op::GEP) ? first[0].src(0) : UOp();
+    const UOp from = u.src(0).is(Op::GEP) ? u.src(0).src(0) : UOp();
     bool whole = from && from.dtype().count() == static_cast<int>(group);
     for (size_t i = 0; whole && i < group; ++i)
-      whole = first[i].is(Op::GEP) && first[i].src(0) == from &&
-              first[i].arg().ints() == std::vector<int64_t>{static_cast<int64_t>(i)};
-    const std::string narrow = LlvmText::type(u.dtype().scalar().vec(static_cast<int>(group)));
-    const std::string one = out_.emit(
-        "group", fmt::format("bitcast {} {} to i32", narrow, whole ? value(from) : vectorize(lanes)));
+      whole = u.src(i).is(Op::GEP) && u.src(i).src(0) == from &&
+              u.src(i).arg().ints() == std::vector<int64_t>{static_cast<int64_t>(i)};
+    const DType element = u.dtype().scalar();
+    const std::string narrow = LlvmText::type(element.vec(static_cast<int>(group)));
+    std::string lanes = whole ? value(from) : "poison";
+    for (size_t i = 0; !whole && i < group; ++i)
+      lanes = out_.emit("vec", fmt::format("insertelement {} {}, {} {}, i32 {}", narrow, lanes,
+                                           LlvmText::type(element), value(u.src(i)), i));
+    const std::string one = out_.emit("group", fmt::format("bitcast {} {} to i32", narrow, lanes));
     const std::string wide = fmt::format("<{} x i32>", u.srcCount() / group);
     const std::string put =
                           out_.emit("vec", fmt::format("insertelement {} poison, i32 {}, i32 0", wide, one)),
-                      all = out_.emit("vec",
-                                      fmt::format("shufflevector {0} {1}, {0} poison, {2} zeroinitializer",
-                                                  wide, put, wide));
+                      all = out_.emit(
+                          "vec",
+                          fmt::format("shufflevector {0} {1}, {0} poison, {0} zeroinitializer", wide, put));
     return out_.emit("vec", fmt::format("bitcast {} {} to {}", wide, all, LlvmText::type(u.dtype())));
   }
 
