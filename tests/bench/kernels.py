@@ -102,7 +102,18 @@ SMALL = {"half": 2.0**-11, "bfloat16": 2.0**-8} # how much rounding to a type ma
 
 def narrowed(dtype, of):
     """The same computation on halves or bfloat16s. Its result may be off by the rounding of the type as well."""
-    return dict(of, group="small floats", name=f"{dtype} {of['name']}", dtype=dtype, numpy=None)
+    return dict(of, group="small numbers", name=f"{dtype} {of['name']}", dtype=dtype, numpy=None)
+
+
+def bytes_case(name, left, right, turned=False):
+    """A product of signed bytes with sums of 32 bits; torch has one such function."""
+    def signed(*shape): return lambda rng: rng.integers(-128, 128, shape, dtype="int8")
+    def ours(a, b): return a.cast("int32") @ (b.T if turned else b).cast("int32")
+    def torch_(a, b):
+        import torch
+        return torch._int_mm(a, b.T if turned else b)
+    return case("small numbers", f"bytes {name}", [signed(*left), signed(*right)], ours, torch_, lambda np, a, b: a @ (b.T if turned else b), bound=0,
+                flops=2 * left[0] * left[1] * right[0 if turned else 1])
 
 
 def rounded(np, a, dtype):
@@ -281,6 +292,11 @@ def cases():
         yield narrowed(dtype, conv_case(M, "conv 3x3 64x56x56 b8", (8, 64, 56, 56), (64, 64, 3, 3), 1, 1))
         yield narrowed(dtype, case(M, "softmax 4096x1024", [normal(4096, 1024)], lambda x: x.softmax(), lambda x: x.softmax(-1), lambda np, x: softmax64(np, x), bound=8 * SMALL[dtype], bytes=4 << 22))
 
+    yield bytes_case("product 256", (256, 256), (256, 256))
+    yield bytes_case("product 1024", (1024, 1024), (1024, 1024))
+    yield bytes_case("a @ b.T 1024", (1024, 1024), (1024, 1024), True)
+    yield bytes_case("linear 64x1024x1024", (64, 1024), (1024, 1024), True)
+
     for m, k, n in ((1024, 256, 256), (64, 1024, 1024), (256, 128, 512), (256, 768, 3072), (32, 512, 512), (512, 64, 512), (128, 784, 10)):
         yield product_case(M, f"linear {m}x{k}x{n}", (m, k), (n, k), mt, right)
     yield product_case(M, "odd product 1000x999x1001", (1000, 999), (999, 1001), mm, plain)
@@ -422,7 +438,7 @@ def table(uopscope, python, rounds, words):
     theirs = Side([python], module) if module else None
     print(f"two threads, {rounds} rounds in turns, the fastest call; theirs: {module} {version}" if module else "nothing to compare with")
     print(f"{'':38}{'ours, ms':>10}{'theirs':>10}{'ratio':>8}{'rate':>16}{'error/bound':>13}")
-    ratios, wrong = {"table": {}, "more": {}, "small floats": {}}, []
+    ratios, wrong = {"table": {}, "more": {}, "small numbers": {}}, []
     with tempfile.TemporaryDirectory() as folder:
         for c in cases():
             if words and not any(w in c["name"] for w in words): continue

@@ -1,6 +1,6 @@
 # Products of bfloat16s and of bytes, for which processors have instructions that add 2 or 4 terms to each lane: values for every
 # layout, sign, number of terms and way to compile, special values, convolutions, gradients; and that such instructions are used.
-import unittest
+import os, sys, unittest
 import numpy as np
 from tinygrad import Context, Tensor, dtypes
 from check import settings
@@ -100,6 +100,11 @@ class TestDotProducts(unittest.TestCase):
     dx, dy = (x.requires_grad_() @ y.requires_grad_()).cast(dtypes.float32).square().sum().gradient(x, y)
     out = bf16(a @ b).astype(np.float64) * 2
     self.near(dx, bf16(out.astype(np.float32)) @ b.T), self.near(dy, a.T @ bf16(out.astype(np.float32)))
+
+  def test_random_products(self):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fuzz"))
+    import small_products
+    self.assertEqual(small_products.run(0, 60), "")
 
   def test_used_where_the_processor_has_them(self):
     from tinygrad import Device
