@@ -271,10 +271,10 @@ bool suitsLanes(const KernelOptimizer& s, UOp range) {
 int64_t lanesOfRow(const KernelOptimizer& s, UOp range, int64_t width) {
   const int64_t extent = extentOf(range);
   if (int64_t whole = largestDivisor(extent, {4 * width, 2 * width, width})) return whole;
-  for (int64_t n = 4 * width; n >= width; n -= 2)
-    if (extent % n == 0) return n;
   for (int64_t n = 4 * width; n >= width; n /= 2)
     if (extent >= 2 * n && s.mayPeel(range)) return n;
+  for (int64_t n = 4 * width; n >= width; n -= 2)
+    if (extent % n == 0) return n;
   return largestDivisor(extent, {width / 2, width / 4});
 }
 
@@ -314,10 +314,11 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
     bool isOuter =
         std::any_of(s.reduces().begin(), s.reduces().end(), [&](UOp red) { return isOpen(red, r); });
     if (r.axisType() != AxisType::Loop || isOuter || !suitsLanes(s, r)) continue;
-    int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4});
-    if (amount)
-      tryApply(s, OptOp::UPCAST, axisOf(s, r), amount,
-               inWords("elements of a row lie next to each other along it"));
+    const int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4});
+    const Decision why = inWords("elements of a row lie next to each other along it");
+    if (amount < width && extentOf(r) >= 2 * width && tryOverlap(s, OptOp::UPCAST, axisOf(s, r), width, why))
+      continue;
+    if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, why);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -89,6 +90,25 @@ UOp combineNeighbours(UOp value, int results, Op how) {
   return value;
 }
 
+/// The first half of the lanes combined with the second.
+UOp halved(UOp value, Op how) {
+  const int half = laneCount(value) / 2;
+  return sliceLanes(value, 0, half).alu(how, {sliceLanes(value, half, half)});
+}
+
+/// Combines all lanes by vectors: halves, and parts of powers of two. 40 lanes are 32, 16, 8 and the other 8, 4, 2, 1.
+UOp combineLanes(UOp value, Op how) {
+  UOp all;
+  for (int first = 0, lanes = laneCount(value); first < lanes;) {
+    const int size = static_cast<int>(std::bit_floor(static_cast<unsigned>(lanes - first)));
+    const UOp part = sliceLanes(value, first, size);
+    for (first += size; all && laneCount(all) > size;) all = halved(all, how);
+    all = all ? all.alu(how, {part}) : part;
+  }
+  while (laneCount(all) > 1) all = halved(all, how);
+  return all;
+}
+
 /// Lanes of a WMMA: all of its lanes, or those that a GEP takes.
 struct TileLanes {
   UOp wmma; ///< null if the value does not come from a WMMA
@@ -153,9 +173,16 @@ std::vector<UOp> andOperandsThere(std::vector<UOp> effects, UOp product) {
   return effects;
 }
 
-UOp reduceToAccumulator(Match& m) {
-  auto& ctx = m.ctx<ReduceContext>();
-  UOp red = m.root(), value = red.src(0);
+/// Whether the largest of some small floats is looked for among their float32 values: each step would else convert both, and
+/// its result back. The result is one of the values, so none is rounded.
+bool isLargestOfWide(UOp red, const Target& target) {
+  const DType d = red.dtype().scalar();
+  const bool isComputed = d == dtypes::float16 && target.computesHalf;
+  return red.arg().op() == Op::MAX && d.isFloat() && d.itemsize() < 4 && !isComputed;
+}
+
+UOp accumulated(UOp red, ReduceContext& ctx) {
+  UOp value = red.src(0);
   Op how = red.arg().op();
   int in = laneCount(value), out = laneCount(red);
   if (in % out != 0)
@@ -201,7 +228,19 @@ UOp reduceToAccumulator(Match& m) {
                    {waitForProducts({done}, productsAhead(tiles.wmma.arg().as<WmmaArg>().name)).end(loops)})
              : done.end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
-  return together ? combineNeighbours(result, out, how) : combineTree(result, out, how, ctx.target);
+  if (together) return combineNeighbours(result, out, how);
+  return out == 1 && lanesOfRegister > 1 ? combineLanes(result, how)
+                                         : combineTree(result, out, how, ctx.target);
+}
+
+UOp reduceToAccumulator(Match& m) {
+  auto& ctx = m.ctx<ReduceContext>();
+  UOp red = m.root();
+  if (!isLargestOfWide(red, ctx.target)) return accumulated(red, ctx);
+  std::vector<UOp> sources(red.src().begin(), red.src().end());
+  sources[0] = sources[0].cast(withLanes(dtypes::float32, laneCount(sources[0])));
+  return accumulated(red.withSrc(sources).withDtype(withLanes(dtypes::float32, laneCount(red))), ctx)
+      .cast(red.dtype());
 }
 
 UOp closeOnce(Match& m) {
