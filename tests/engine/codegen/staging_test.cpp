@@ -189,10 +189,11 @@ TEST_CASE("as many stages take turns as pay, and every number of them keeps the 
       CAPTURE(rate);
       target.sharedMax = shared * stage * 2 * 4; // four groups share a processor
       target.tensorCores[0].rate = rate;
-      LoweredKernel k = checkKernel(ast, target, 11);
+      LoweredKernel k = lowerKernel(ast, target);
       CHECK(sharedOf(k) % stage == 0);
       CHECK(sharedOf(k) / stage <= shared);
-      seen.insert(sharedOf(k) / stage);
+      if (!seen.insert(sharedOf(k) / stage).second) continue;
+      checkKernel(ast, target, 11);
       checkBanks(k, target);
     }
   CHECK(seen == std::set<int64_t>{2, 3});
@@ -204,13 +205,13 @@ TEST_CASE("a kernel asks for shared memory beyond 48 KiB at its launch") {
   auto cuda = makeGpuRenderer("CUDA");
   // 128 by 256 results, 64 terms a step.
   LoweredKernel k =
-      checkKernel(withOpts(product(128, 256, 256, false, true, dtypes::float16), {{OptOp::UPCAST, 1, {4}},
+      lowerKernel(withOpts(product(128, 256, 256, false, true, dtypes::float16), {{OptOp::UPCAST, 1, {4}},
                                                                                   {OptOp::UNROLL, 0, {4}},
                                                                                   {OptOp::TC, 0, {-1, 2, 1}},
                                                                                   {OptOp::UPCAST, 0, {4}},
                                                                                   {OptOp::LOCAL, 0, {2}},
                                                                                   {OptOp::LOCAL, 0, {8}}}),
-                  cuda->target(), 13);
+                  cuda->target());
   CHECK(sharedOf(k) * 2 == 2 * 49152);
   const cuda::SharedMemory shared(k);
   CHECK(shared.dynamic() == 2 * 49152);
