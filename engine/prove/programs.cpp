@@ -49,6 +49,16 @@ constexpr TensorProgram kPrograms[] = {
        return Made{
            some({8192, 1}).transpose().reshape({1, 1, 8192}).expand({1, 90, 8192}).mul(3).sum(Ints{2})};
      }},
+    {"product of bfloat16s",
+     [] {
+       return Made{some({40, 37}, dtypes::bfloat16)
+                       .matmul(some({37, 32}, dtypes::bfloat16, 2), false, dtypes::float32)};
+     }},
+    {"product of bytes",
+     [] {
+       Tensor x = some({40, 66}, dtypes::int8), y = some({66, 32}, dtypes::uint8, 2);
+       return Made{x.cast(dtypes::int32).matmul(y.cast(dtypes::int32))};
+     }},
     {"large product", [] { return Made{some({64, 64}).matmul(some({64, 64}, dtypes::float32, 2))}; }},
     {"product of transposed",
      [] { return Made{some({48, 40}).transpose().matmul(some({48, 32}, dtypes::float32, 2))}; }},

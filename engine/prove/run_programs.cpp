@@ -4,6 +4,7 @@
 #include "engine/base/engine_session.h"
 #include "engine/base/error.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/codegen/shared_operand.h"
 #include "engine/prove/programs.h"
 #include "engine/prove/tensor_values.h"
@@ -37,6 +38,7 @@ std::vector<Way> ways() {
   Target cpu = cpuTarget("C"), wide = cpu, bare = cpu, fused = cpu, gpu = makeGpuRenderer("CUDA")->target();
   wide.maxVectorLanes = 8;
   wide.aluLanes = 8;
+  wide.tensorCores = dotProducts(true, true);
   fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
   fused.hasThreads = true;
   bare.nativeOps = OpSet{Op::ADD, Op::MUL, Op::IDIV,  Op::CMPLT, Op::CMPNE, Op::XOR,

@@ -35,6 +35,9 @@ constexpr RoundingRule kRounding[] = {
     {"exact-product", "a product of two halves, or smaller floats, is exact in the float32 of its sum: it is "
                       "not rounded to a half between, "
                       "as no tensor core does"},
+    {"sum-by-dot-products", "an instruction adds two products of bfloat16s to a sum: it rounds twice, and "
+                            "takes numbers below the normal "
+                            "ones for zeros; sums of bytes are exact, and stay"},
     {"reduce-to-accumulator",
      "a sum is added up in the order of the kernel's loops, and a product is fused with its "
      "sum where the target can",
