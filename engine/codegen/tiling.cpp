@@ -30,7 +30,7 @@ constexpr double kLeftOver = 8;     ///< terms that take as long as those that a
 constexpr int64_t kLongSum = 160;   ///< terms, of which more than kMaxVector may be lanes
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
 constexpr double kThere = 0.4;      ///< part of the lanes of a strided window that is read; the rest is 0
-constexpr double kPanelCare = 1.15; ///< factor on the cost of a panel: at equal cost, contiguous memory
+constexpr double kPanelCare = 1.08; ///< factor on the cost of a panel: at equal cost, contiguous memory
                                     ///< is read without a panel
 constexpr int64_t kWindow = 5;      ///< a sum of at most this length is unrolled, and its gates fold
 

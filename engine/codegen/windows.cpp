@@ -174,13 +174,14 @@ UOp stageWindows(Match& m) {
   return m.decline("no operand is read through windows");
 }
 
-/// The number of rows in a block of a transposed left operand; 0 if no block is worth a copy.
+/// The number of rows in a block of a transposed left operand: the most that divide them, in whole tiles of eight; 0 if no block
+/// is worth a copy.
 int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
-  int64_t rows = extentOf(row), block = kColumns;
-  const int64_t space = kWindowBytes - registerBytes(sink.toposort());
-  auto fits = [&] { return rows % block == 0 && block * extentOf(term) * bytes <= space; };
-  while (block > 8 && !fits()) block /= 2;
-  return fits() && readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
+  constexpr int64_t kTile = 8;
+  const int64_t rows = extentOf(row), space = kWindowBytes - registerBytes(sink.toposort());
+  int64_t block = kColumns;
+  while (block > 0 && (rows % block || block * extentOf(term) * bytes > space)) block -= kTile;
+  return readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
 }
 
 /// Copies a transposed left operand, in which rows of the result are contiguous and terms are far apart.
