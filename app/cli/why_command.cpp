@@ -7,6 +7,7 @@
 #include "engine/transform/known.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
+#include "replay/teach/kernel_target.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ std::string firing(Trace& trace, const StepInfo& step) {
 }
 
 /// Prints the rules of the pass that came nearest to the node, each with the test that kept it from firing.
-int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOptions& o) {
+int nearestMisses(Trace& trace, ScopeId kernel, const PassInfo& pass, NodeId node, const LookOptions& o) {
   std::vector<RuleId> tried = trace.rulesOf(pass.id);
   if (tried.empty())
     throw Error(ErrorKind::Key,
@@ -70,6 +71,7 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
   Pool pool;
   PoolScope inPool(pool);
   UOp u = Materializer(trace.nodes().reader(), pool)(node);
+  KernelTarget target(trace, kernel);
   std::map<RuleId, StepInfo> fired;
   for (const StepInfo& s : trace.steps(pass.id))
     if (s.before == node) fired.try_emplace(s.rule, s);
@@ -94,8 +96,9 @@ int nearestMisses(Trace& trace, const PassInfo& pass, NodeId node, const LookOpt
     Rule rule(*def->second);
     auto left = testsLeft(rule, u);
     if (!left) continue;
-    misses.push_back(
-        {&info, *left, at != fired.end() ? firing(trace, at->second) : PatternMatcher().explain(rule, u)});
+    misses.push_back({&info, *left,
+                      at != fired.end() ? firing(trace, at->second)
+                                        : PatternMatcher().explain(rule, u, target.context())});
     if (misses.back().reason.empty()) misses.back().reason = "it applies here alone: another rule came first";
   }
   std::ranges::stable_sort(misses, [](const Miss& a, const Miss& b) { return a.left < b.left; });
@@ -133,7 +136,7 @@ int why(const LookOptions& o) {
   PassId passId = trace.findPass(scope, o.pass);
   PassInfo pass = trace.pass(passId);
   auto node = static_cast<NodeId>(o.node);
-  if (o.rule.empty()) return nearestMisses(trace, pass, node, o);
+  if (o.rule.empty()) return nearestMisses(trace, scope, pass, node, o);
   auto read = trace.nodes().reader();
   NodeFields fields = read(node);
   const RuleInfo* info = findInTrace(trace, o.rule);
@@ -174,7 +177,7 @@ int why(const LookOptions& o) {
       PoolScope inPool(pool);
       UOp u = Materializer(read, pool)(node);
       Rule rule(*def);
-      reason = PatternMatcher().explain(rule, u);
+      reason = PatternMatcher().explain(rule, u, KernelTarget(trace, scope).context());
       if (!reason.empty()) {
         answer = reason;
       } else if (other) {

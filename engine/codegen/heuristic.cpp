@@ -26,8 +26,9 @@ using namespace heuristic;
 
 /// Iterations that justify a thread of their own.
 constexpr int64_t kWorkPerThread = 128 << 10;
-constexpr int64_t kMostStride = 4;  ///< whose steps are written out
-constexpr int64_t kOverlapFrom = 8; ///< steps of each thread, of which the last one may repeat some
+constexpr double kLanesOfPanel = 32; ///< that the price of a tile with dot products takes for granted
+constexpr int64_t kMostStride = 4;   ///< whose steps are written out
+constexpr int64_t kOverlapFrom = 8;  ///< steps of each thread, of which the last one may repeat some
 
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
@@ -38,8 +39,31 @@ Decision priceOf(const Tile& tile) {
   for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
   return d;
 }
+/// The terms that a dot product adds to each lane if `axis` becomes lanes: 1 where their operands would not come together.
+int64_t termsTogether(const KernelShape& k, const std::vector<DotSum>& dots, UOp axis) {
+  auto areSideBySide = [](UOp read, UOp term) { return coefficientOf(read.src(1), term) == 1; };
+  for (const DotSum& dot : dots) {
+    const int64_t terms = termsOf(*dot.core);
+    if (dot.term == axis && areSideBySide(dot.single, axis) && areSideBySide(dot.lanes, axis)) return terms;
+    if (std::ranges::find(k.outputs, axis) == k.outputs.end() ||
+        dot.single.dependsOn(axis) == dot.lanes.dependsOn(axis))
+      continue;
+    const UOp shared = dot.lanes.dependsOn(axis) ? dot.single : dot.lanes;
+    if (areSideBySide(shared, dot.term)) return terms;
+    int64_t reuse = 1, bytes = shared.dtype().itemsize();
+    for (UOp r : k.outputs) reuse *= shared.dependsOn(r) ? 1 : extentOf(r);
+    for (const auto* ranges : {&k.outputs, &k.summed})
+      for (UOp r : *ranges) bytes *= shared.src(1).dependsOn(r) ? extentOf(r) : 1;
+    if (servesShared(static_cast<double>(reuse) / kLanesOfPanel, bytes)) return terms;
+  }
+  return 1;
+}
+
 std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes;
+  const std::vector<DotSum> dots = vars::tc && k.reduction
+                                       ? dotSums(s.target(), std::span(&k.reduction, 1), s.stores())
+                                       : std::vector<DotSum>();
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
     a.oneByOne = !s.mayBecomeLanes(r);
@@ -49,6 +73,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
       a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
     }
     a.mayOverlap = a.extent % (2 * width) != 0 && (isTerm ? s.mayPeel(r) : s.mayOverlap(r));
+    a.together = termsTogether(k, dots, r);
     axes.push_back(std::move(a));
   };
   for (UOp r : k.outputs) add(r, false);
@@ -144,9 +169,9 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
     if (!comeTogether(found[i], tile)) continue;
     const auto terms = termsOf(*found[i].core);
     Decision why{fmt::format("{} adds {} terms to each lane", found[i].core->name, terms),
-                 tile.cycles / static_cast<double>(terms),
+                 tile.cycles,
                  "cycles a lane and step",
-                 {{"a term at a time", tile.cycles}}};
+                 {{"a term at a time", tile.cycles * static_cast<double>(terms)}}};
     if (tryApply(s, Opt{OptOp::TC, static_cast<int>(i), {-1, 0, 1}}, why)) return;
   }
 }

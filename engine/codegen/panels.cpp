@@ -17,9 +17,6 @@ namespace {
 /// the cache.
 constexpr int64_t kMinDistance = 2048;
 
-/// How often a panel of an operand that all lanes share must be read, where its elements are copied one by one.
-constexpr double kReuseOneByOne = 16;
-
 /// The INDEX of a read, which may be a CAST of it.
 UOp access(UOp read) {
   return read.is(Op::CAST) ? read.src(0) : read;
@@ -55,16 +52,16 @@ struct Span {
 };
 /// A panel of lanes is made for each of its loops, and read again by those inside of them. One of an operand that all lanes
 /// share is made in front of the outermost loop that reads it again.
-Span spanOf(UOp index, const std::vector<UOp>& loops, bool shared) {
+Span spanOf(UOp read, const std::vector<UOp>& loops, bool shared) {
   int64_t innermostUsed = -1, outermostFree = INT64_MAX;
   for (UOp l : loops)
-    if (index.dependsOn(l))
+    if (read.dependsOn(l))
       innermostUsed = std::max(innermostUsed, idOf(l));
     else
       outermostFree = std::min(outermostFree, idOf(l));
   Span span;
   for (UOp l : loops) {
-    const bool used = index.dependsOn(l);
+    const bool used = read.dependsOn(l); // or what it reads, such as a copy of a picture, does
     if (!used && (shared || idOf(l) > innermostUsed)) span.reuse *= static_cast<double>(extentOf(l));
     if (used && shared && idOf(l) > outermostFree) span.loops.push_back(l);
   }
@@ -89,7 +86,7 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space) 
   }
   if (!lanes) return {};
   const bool shared = group > 1 && isShared(read, reduction);
-  const Span span = spanOf(index, loops, shared);
+  const Span span = spanOf(read, loops, shared);
   std::vector<UOp> rows = span.loops;
   int64_t count = 1, distance = INT64_MAX;
   for (UOp r : rangesIn(reduction.src().subspan(1))) {
@@ -103,9 +100,9 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space) 
   }
   const bool sideBySide = *coefficientOf(index, lanes) == 1, apart = group > 1 || !sideBySide;
   if (!apart && distance < kMinDistance) return {};
-  if (shared && !sideBySide && span.reuse < kReuseOneByOne) return {};
   int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize() * group;
   for (UOp l : span.loops) bytes *= extentOf(l);
+  if (shared && !sideBySide && !servesShared(span.reuse, bytes)) return {};
   if (bytes > space || !worthPanel(apart, count, span.reuse, bytes)) return {};
   space -= bytes;
   return rows;

@@ -28,6 +28,11 @@ constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes)
          reuse >= (apart ? kReuseApart : kReuse);
 }
 
+/// Whether a panel of an operand that all lanes share, whose elements are copied one by one, is worth it.
+constexpr bool servesShared(double reuse, int64_t bytes) {
+  constexpr double kReuseOneByOne = 4;
+  return reuse >= kReuseOneByOne && bytes <= kPanelBytesApart;
+}
 /// Whether a panel would serve a read of the reduction's terms if some of them had to lie together for each lane.
 bool servesGroups(UOp read, UOp reduction);
 

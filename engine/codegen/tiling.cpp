@@ -138,7 +138,9 @@ public:
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
     if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
-    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / static_cast<double>(all);
+    const auto together =
+        static_cast<double>(lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : v.together);
+    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / (static_cast<double>(all) * together);
   }
 
   /// How many times the memory that the lanes read is read again, if it is not contiguous and worth a panel
@@ -181,6 +183,14 @@ public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 private:
+  /// Whether the read along the lanes has rows of its own: no panel brings its terms together.
+  bool areRowsOfLanes(Chosen lanes, const std::vector<Chosen>& rows) const {
+    for (size_t r = 0; r < reads_; ++r)
+      if (axes_[lanes.axis].strides[r] != 0 && !axes_[lanes.axis].isTerm &&
+          std::ranges::any_of(rows, [&](Chosen c) { return c.amount > 1 && axes_[c.axis].strides[r] != 0; }))
+        return true;
+    return false;
+  }
   /// The axis of the i-th loop from outside. The loop over the lanes is placed outside of the loop over the
   /// rows (heuristic.cpp).
   size_t place(size_t i, Chosen lanes, const std::vector<Chosen>& rows) const {

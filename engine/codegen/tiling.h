@@ -49,6 +49,8 @@ struct TileAxis {
   std::vector<int64_t> strides; ///< per read: 0 independent, 1 contiguous, kNotLinear, or a larger stride
   std::vector<bool> gates;      ///< per read: whether its gate depends on the axis
   bool oneByOne = false;        ///< the axis cannot become lanes
+  int64_t together =
+      1; ///< terms that an instruction adds to each lane if the axis becomes lanes (dot_products.h)
   /// If tiles do not divide the axis, the last tile may compute results again; of terms, the rest may follow the loop.
   bool mayOverlap = false;
   static constexpr int64_t kNotLinear = INT64_MIN; ///< the address uses divisions and remainders

@@ -366,10 +366,13 @@ std::string explainStep(std::span<const MatchStep> steps, size_t failed, const U
 
 } // namespace
 
-std::string PatternMatcher::explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds) {
+std::string PatternMatcher::explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds,
+                                            const PassContext& ctx) {
   ObserverScope unobserved(nullptr);
   Match match;
   match.root_ = node;
+  match.ctx_ = ctx.object();
+  match.ctxType_ = ctx.type();
   match.varNames_ = rule.vars().data();
   match.varCount_ = rule.vars().size();
   std::copy(binds.begin(), binds.end(), match.binds_.at);
@@ -383,7 +386,7 @@ std::string PatternMatcher::explainFunction(const Rule& rule, UOp node, std::spa
   return match.declined() ? match.declined() : "the pattern matches; the rule's function declines";
 }
 
-std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
+std::string PatternMatcher::explain(const Rule& rule, UOp node, const PassContext& ctx) const {
   std::string best;
   size_t furthest = 0;
   const auto variants = variantsOf(rule); // the only owner, for a rule made at run time
@@ -399,7 +402,7 @@ std::string PatternMatcher::explain(const Rule& rule, UOp node) const {
       size_t at = runSteps(variant.steps, registers.data(), binds.data());
       passed = at + 1;
       if (at == variant.steps.size()) {
-        reason = explainFunction(rule, node, std::span(binds).first(rule.vars().size()));
+        reason = explainFunction(rule, node, std::span(binds).first(rule.vars().size()), ctx);
         if (reason.empty()) return {};
       } else
         reason = explainStep(variant.steps, at, registers.data(), binds.data(), rule);

@@ -68,12 +68,13 @@ public:
 
   /// The reason why a rule does not apply to a node: the first test of the pattern that fails ("src[1] is
   /// ADD, wants CONST"), or the reason of its guards or its function ("y is a constant"). Empty if the rule
-  /// applies. The function runs without a context and without an observer.
-  std::string explain(const Rule& rule, UOp node) const;
+  /// applies. The function runs with this context and without an observer.
+  std::string explain(const Rule& rule, UOp node, const PassContext& ctx = {}) const;
 
 private:
   /// The reason of a rule that declines although its pattern matches with these bindings.
-  static std::string explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds);
+  static std::string explainFunction(const Rule& rule, UOp node, std::span<const UOp> binds,
+                                     const PassContext& ctx);
 
   struct Compiled;
   std::shared_ptr<const Compiled> compiled_;

@@ -2,10 +2,9 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/heuristic.h"
-#include "engine/render/renderer.h"
-#include "engine/runtime/device.h"
 #include "replay/compare/recompile.h"
 #include "replay/read/materialize.h"
+#include "replay/teach/kernel_target.h"
 
 #include <fmt/format.h>
 
@@ -41,12 +40,6 @@ NodeId graphBeforeOpts(Trace& trace, ScopeId kernel) {
   return kNoNode;
 }
 
-std::string deviceOf(Trace& trace, ScopeId kernel) {
-  for (const LaunchInfo& l : trace.launches())
-    if (l.compiled == kernel && !l.device.empty()) return l.device;
-  return "CPU";
-}
-
 } // namespace
 
 std::vector<PricedCandidate> pricedCandidates(Trace& trace, ScopeId kernel) {
@@ -58,13 +51,10 @@ std::vector<PricedCandidate> pricedCandidates(Trace& trace, ScopeId kernel) {
   PoolScope scope(pool);
   const NodeId root = graphBeforeOpts(trace, kernel);
   UOp ast;
-  const Target* target = nullptr;
-  try {
-    if (root != kNoNode) {
-      ast = Materializer(trace.nodes().reader(), pool)(root);
-      target = &Device::get(deviceOf(trace, kernel)).renderer().target();
-    }
-  } catch (const Error&) { // a device that this machine lacks: times without prices
+  const Target* target = nullptr; // without one, times without prices
+  if (root != kNoNode) {
+    ast = Materializer(trace.nodes().reader(), pool)(root);
+    target = KernelTarget(trace, kernel).target();
   }
   for (const CandidateInfo& c : found) {
     const std::vector<Opt> opts = optsOf(c.opts);

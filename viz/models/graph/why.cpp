@@ -5,6 +5,7 @@
 #include "engine/rewrite/matcher.h"
 #include "engine/transform/known.h"
 #include "replay/read/materialize.h"
+#include "replay/teach/kernel_target.h"
 #include "viz/models/work/reports.h"
 #include "viz/pictures/labels.h"
 
@@ -45,7 +46,7 @@ const RuleDef* definition(const std::vector<const RuleDef*>& all, const RuleInfo
 
 } // namespace
 
-MatchAttempt attemptMatch(const Rule& rule, UOp node) {
+MatchAttempt attemptMatch(const Rule& rule, UOp node, const PassContext& ctx) {
   MatchAttempt best;
   bool first = true;
   const auto variants = variantsOf(rule);
@@ -74,7 +75,7 @@ MatchAttempt attemptMatch(const Rule& rule, UOp node) {
     if (first || now.passed * best.total > best.passed * now.total) best = std::move(now);
     first = false;
   }
-  best.reason = PatternMatcher().explain(rule, node);
+  best.reason = PatternMatcher().explain(rule, node, ctx);
   return best;
 }
 
@@ -116,6 +117,7 @@ void WhyModel::ask(const QString& rule) {
         // Trace ids of the nodes that a pattern examines: the nodes below the node.
         std::unordered_map<UOp, int64_t> idOf;
         for (const NodeId n : trace.nodes().toposort(static_cast<NodeId>(node))) idOf[make(n)] = n;
+        KernelTarget target(trace, scope);
         const StepInfo* fired = nullptr;
         const auto steps = trace.steps(pass);
         for (const StepInfo& s : steps)
@@ -140,7 +142,7 @@ void WhyModel::ask(const QString& rule) {
             continue;
           }
           const Rule engineRule(*def);
-          const MatchAttempt m = attemptMatch(engineRule, u);
+          const MatchAttempt m = attemptMatch(engineRule, u, target.context());
           Row row{QString::fromStdString(info.name), QString::fromStdString(m.reason), shortPlace(info.at),
                   QString::fromStdString(info.text),
                   static_cast<double>(m.passed) / static_cast<double>(std::max<size_t>(1, m.total))};

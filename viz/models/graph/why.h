@@ -4,6 +4,7 @@
 //   WhyModel why(session);  why.ask();              // about the selected node, all rules
 //   why.ask("add-zero");                            // this rule; its pattern is drawn over the graph
 #pragma once
+#include "engine/rewrite/matcher.h"
 #include "viz/models/session/session.h"
 
 namespace uopscope {
@@ -20,7 +21,8 @@ struct MatchAttempt {
   std::vector<Place> places;
 };
 /// The match variant that passed most tests.
-MatchAttempt attemptMatch(const Rule& rule, UOp node);
+/// `ctx`: what the rule's pass knows, such as its target.
+MatchAttempt attemptMatch(const Rule& rule, UOp node, const PassContext& ctx = {});
 
 class WhyModel : public QAbstractListModel {
   Q_OBJECT
