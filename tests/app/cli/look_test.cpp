@@ -194,6 +194,12 @@ TEST_CASE("from a line of the script to machine code and back") {
   Result near = call(f, {"why", "model.uoptrace", number, "initial symbolic", "5", "--json"});
   CHECK(near.code == 0);
   CHECK(Json::parse(near.out)["rules"] > 20);
+  // A rule that asks for the target is tried with the target of the kernel.
+  const PassInfo windows = trace.pass(trace.findPass(trace.findScope(number), "windows"));
+  Result asked =
+      call(f, {"why", "model.uoptrace", number, "windows", std::to_string(windows.root), "stage-windows"});
+  CHECK(asked.code == 0);
+  CHECK(!contains(asked.out, "cannot be tried"));
   CHECK(contains(call(f, {"stats", "model.uoptrace", "--by", "phase"}).out, "lower"));
   CHECK(contains(call(f, {"stats", "model.uoptrace", "--by", "launch"}).out, "GFLOPS"));
 }
