@@ -27,7 +27,6 @@ constexpr unsigned kStepsPerMillisecond = 2000;
 }
 
 struct Solver::State {
-  z3::context context;
   unsigned milliseconds;
 };
 
@@ -104,7 +103,8 @@ Answer Solver::compare(UOp before, UOp after) {
 
 Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds) {
   Answer answer;
-  z3::context& c = state_->context;
+  // Each question has a context of its own: what Z3 does, and how long it takes, would else depend on the questions before.
+  z3::context c;
   if (numbers == Numbers::Bits && (!fitsBits(before) || !fitsBits(after)))
     return {Verdict::Undecided, "an index may leave 64 bits", {}};
   try {
