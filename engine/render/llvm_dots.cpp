@@ -56,7 +56,7 @@ std::string writeDotProduct(LlvmText& out, UOp wmma, std::span<const std::string
         out.emit("pairs", fmt::format("bitcast {} {} to {}", LlvmText::type(type.scalar().vec(width * terms)),
                                       wide, operand)));
   }
-  const std::string all = out.emit("dot", fmt::format("call {} @{}({})", sums, function, arguments));
+  std::string all = out.emit("dot", fmt::format("call {} @{}({})", sums, function, arguments));
   if (lanes == width) return all;
   if (lanes == 1) return out.emit("gep", fmt::format("extractelement {} {}, i32 0", sums, all));
   std::string mask;
