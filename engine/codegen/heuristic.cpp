@@ -144,7 +144,9 @@ bool comeTogether(const DotSum& dot, const Tile& tile) {
   const bool isUnrolled = dot.term.axisType() == AxisType::Unroll;
   if (tile.parts.back().isTerm || isUnrolled)
     return isUnrolled && areSideBySide(dot.single) && areSideBySide(dot.lanes);
-  return (areSideBySide(dot.single) || servesGroups(dot.single, dot.sum)) && servesGroups(dot.lanes, dot.sum);
+  const int64_t terms = termsOf(*dot.core);
+  return (areSideBySide(dot.single) || servesGroups(dot.single, dot.sum, terms)) &&
+         servesGroups(dot.lanes, dot.sum, terms);
 }
 
 /// Terms that are lanes become as many more as a dot product adds to each lane, so that its registers are full.

@@ -69,8 +69,8 @@ Span spanOf(UOp read, const std::vector<UOp>& loops, bool shared) {
 }
 
 /// The ranges that the panel is indexed by; none if the read is not worth a panel, or if it would not fit into `space` bytes,
-/// which it takes otherwise. `group` terms of a lane lie together.
-std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space) {
+/// which it takes otherwise. `group` terms of a lane lie together; `isCut`: the ranges count groups, not terms.
+std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space, bool isCut = true) {
   UOp index = access(read).src(1);
   if (access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
@@ -98,6 +98,7 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space) 
     count *= extentOf(r);
     distance = std::min(distance, *stride * access(read).dtype().itemsize());
   }
+  if (!isCut) count /= group;
   const bool sideBySide = *coefficientOf(index, lanes) == 1, apart = group > 1 || !sideBySide;
   if (!apart && distance < kMinDistance) return {};
   int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize() * group;
@@ -196,9 +197,9 @@ UOp fromPanel(UOp read, const std::vector<UOp>& rows, int64_t& nextId) {
 
 } // namespace
 
-bool servesGroups(UOp read, UOp reduction) {
+bool servesGroups(UOp read, UOp reduction, int64_t terms) {
   int64_t space = kCopyBytes;
-  return !rowsOf(read, reduction, 2, space).empty();
+  return !rowsOf(read, reduction, terms, space, false).empty();
 }
 
 UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
