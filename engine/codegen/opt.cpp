@@ -408,7 +408,7 @@ void KernelOptimizer::swapAxes(size_t axis, size_t other) {
 bool KernelOptimizer::apply(const Opt& opt, const Decision& why) {
   UOp before = ast_;
   pass_ = optOpName(opt.op);
-  std::string amount = opt.arg.empty() ? "" : fmt::format(" by {}", opt.arg[0]);
+  std::string amount = opt.arg.empty() || opt.op == OptOp::TC ? "" : fmt::format(" by {}", opt.arg[0]);
   why_ = why;
   why_.reason = opt.axis < 0 ? pass_ : fmt::format("{} axis {}{}", pass_, opt.axis, amount);
   if (!why.reason.empty()) why_.reason += ": " + why.reason;

@@ -4,6 +4,7 @@
 #include "replay/compare/graph_values.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/dot_products.h"
 #include "engine/codegen/reduce.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
@@ -270,6 +271,9 @@ Lanes GraphValues::compute(UOp u) {
     for (const UOp s : u.src().subspan(1))
       if (s.dtype().isVoid()) ensureRan(s);
     return value(u.src(0));
+  case Op::WMMA:
+    if (isDotProduct(u)) return computeDot(u);
+    [[fallthrough]];
   default: return uninterpreted(u);
   }
 }
@@ -285,6 +289,22 @@ Lanes GraphValues::computeLanes(UOp gep) {
     const auto lane = static_cast<size_t>(i);
     if (i < 0 || lane >= count) cannotEvaluate("a lane that is not there");
     out.push_back(madeOfLanes ? value(vector.src(lane)).front() : all[lane]);
+  }
+  return out;
+}
+
+/// The terms of a lane lie side by side in both operands.
+Lanes GraphValues::computeDot(UOp wmma) {
+  const Lanes a = value(wmma.src(0)), b = value(wmma.src(1)), sum = value(wmma.src(2));
+  const auto terms = static_cast<size_t>(termsOfDot(wmma));
+  Lanes out;
+  for (size_t l = 0; l < lanesOf(wmma); ++l) {
+    if ((l + 1) * terms > std::min(a.size(), b.size())) cannotEvaluate("an operand with too few lanes");
+    auto termsAt = [&](const Lanes& all) {
+      return std::vector<ConstValue>(all.begin() + static_cast<std::ptrdiff_t>(l * terms),
+                                     all.begin() + static_cast<std::ptrdiff_t>((l + 1) * terms));
+    };
+    out.push_back(dotProduct(wmma.dtype().scalar(), termsAt(a), termsAt(b), sum[l % sum.size()]));
   }
   return out;
 }

@@ -56,7 +56,7 @@ Form formOf(Op op) {
   case Op::EXPAND: return {2, 2, 0};
   case Op::PAD:
   case Op::SHRINK: return {3, 3, 0};
-  case Op::WMMA: return {3, 3, bit(ArgKind::Wmma)};
+  case Op::WMMA: return {3, kMany, bit(ArgKind::Wmma)}; // behind the operands, the ranges of their elements
   case Op::BUFFER: return {2, 2, bit(ArgKind::Int)};
   case Op::DEFINE_GLOBAL: return {0, kMany, bit(ArgKind::Int)};
   case Op::DEVICE: return {0, 0, bit(ArgKind::String) | bit(ArgKind::Strings)};

@@ -2,6 +2,9 @@
 // nothing can be computed nothing is claimed.
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
+#include "engine/codegen/dot_products.h"
+#include "engine/codegen/opt.h"
+#include "engine/render/gpu_text.h"
 #include "engine/tensor/graph.h"
 #include "engine/uop/unique.h"
 #include "replay/compare/step_checker.h"
@@ -215,6 +218,43 @@ TEST_CASE("value check: a whole trace of right rules has no fault, and is counte
   CHECK(all.checked > 2);
   CHECK(all.faults.empty());
   CHECK(all.same + all.unknown + all.unchanged == all.checked);
+}
+
+TEST_CASE("value check: dot products are computed, and nodes of tensor cores made again") {
+  auto surveyOf = [](const Target& target, DType type) {
+    TempTrace file;
+    recordTo(file.path, [&] {
+      Pool pool;
+      PoolScope scope(pool);
+      ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r", .script = {}, .root = {}});
+      const DType sum = type.isFloat() ? dtypes::float32 : dtypes::int32;
+      auto memory = [](int64_t number, DType d) {
+        return UOp::make(Op::DEFINE_GLOBAL, d.ptr(1024), {}, Arg::of(number));
+      };
+      const UOp i = UOp::range(16, 0), j = UOp::range(32, 1), k = UOp::range(32, 2, AxisType::Reduce);
+      const UOp a = memory(1, type).indexed({i * int64_t{32} + k}, type),
+                b = memory(2, type).indexed({k * int64_t{32} + j}, type);
+      const UOp value = (a.cast(sum) * b.cast(sum)).reduce(Op::ADD, std::vector<UOp>{k});
+      const UOp store = memory(0, sum).indexed({i * int64_t{32} + j}).store(value).end({i, j});
+      KernelOptimizer s(UOp::sink(std::vector<UOp>{store}, Arg::of(KernelInfo{})), target);
+      s.apply({OptOp::TC, 0, {-1, 0, 1}});
+      Observer::current()->poolRetired(pool);
+    });
+    Trace trace(file.path);
+    return checkTrace(trace, {});
+  };
+  Target dots;
+  dots.device = "CPU";
+  dots.tensorCores = dotProducts(true, true);
+  for (const DType type : {dtypes::bfloat16, dtypes::int8}) {
+    const ValueSurvey s = surveyOf(dots, type);
+    CHECK(s.checked > 0);
+    CHECK(s.same == s.checked);
+    CHECK(s.faults.empty());
+  }
+  const ValueSurvey cores = surveyOf(makeGpuRenderer("CUDA")->target(), dtypes::bfloat16);
+  CHECK(cores.checked > 0);
+  for (const auto& b : cores.blind) CHECK(b.why.find("damaged") == std::string::npos);
 }
 
 TEST_CASE("value check: a survey says the same on one processor and on several") {
