@@ -1,8 +1,10 @@
-// Peeling: a loop over terms becomes whole steps of lanes, and the terms that are left over, behind it.
+// Loops that nothing divides: results may be computed twice, where tiles overlap; terms may not, and are peeled: a loop becomes
+// whole steps of lanes, and the terms that are left over, behind it.
 //
 //   sum of 997 terms, UNROLL (64, 1)  ->  15 steps of 64 lanes, then 37 lanes: vectors of 16, 16, 4 and 1
+//   997 results, UPCAST (16, 1)       ->  63 tiles of 16 lanes, the last from 981 on
 //
-// Without it the lanes of a sum would have to divide its terms, and 997 is a prime.
+// Without them lanes would have to divide a loop, and 997 is a prime.
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
@@ -17,6 +19,37 @@ namespace {
 constexpr RuleDef kPeel[] = {RULE("peel-terms", pat::any(Op::REDUCE), pat::entry())};
 
 } // namespace
+
+bool KernelOptimizer::mayOverlap(UOp range) const {
+  if (target_->hasLocal) return false;
+  std::vector<UOp> parallel = parallelRanges();
+  // A loop inside of others, such as one along a row that the kernel keeps, belongs to some of the stores alone.
+  const bool isInner = std::find(parallel.begin(), parallel.end(), range) == parallel.end();
+  if (isInner && (range.axisType() != AxisType::Loop || stepsShareMemory(range))) return false;
+  // A register whose places do not depend on the range, and that is cleared inside of it, belongs to one step. Any other one would be
+  // added to twice.
+  std::vector<UOp> written;
+  UOpMap<bool> isShared, isRead;
+  for (UOp u : ast_.toposort()) {
+    if (!u.is(Op::STORE)) continue;
+    const auto& open = u.ranges();
+    const bool isInside = std::find(open.begin(), open.end(), range) != open.end();
+    if (isInside) written.push_back(u.src(0));
+    if (isInside && isInner && !u.src(0).src(1).dependsOn(range)) return false;
+    for (UOp from : {u.src(0).src(1), u.src(1)})
+      if (isInside && isInner)
+        for (UOp below : from.toposort()) isRead[below] = true;
+    if (!isInside || u.src(0).src(1).dependsOn(range)) isShared[u.src(0).bufferOf()] = true;
+  }
+  std::erase_if(written,
+                [&](UOp w) { return w.bufferOf().is(Op::DEFINE_REG) && !isShared.contains(w.bufferOf()); });
+  // The second computation must not read a result that the first one stored.
+  return std::none_of(accesses_.begin(), accesses_.end(), [&](UOp a) {
+    return std::find(written.begin(), written.end(), a) == written.end() &&
+           (!isInner || isRead.contains(a)) &&
+           std::any_of(written.begin(), written.end(), [&](UOp w) { return w.bufferOf() == a.bufferOf(); });
+  });
+}
 
 bool KernelOptimizer::mayPeel(UOp range) const {
   if (target_->hasLocal || range.axisType() != AxisType::Reduce) return false;

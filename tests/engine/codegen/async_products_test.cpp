@@ -299,7 +299,7 @@ TEST_CASE(
   const Decision &core = listener.decisions[0], &stages = listener.decisions[1];
   // 512 groups on 132 processors, 64 steps; 48 KiB of a step arrive in 1,536 cycles.
   CHECK(core.reason ==
-        "TC axis 0 by 2: wgmma_64_256_16_half for 128 rows: 512 groups of 128 by 256 results in 4 runs");
+        "TC axis 0: wgmma_64_256_16_half for 128 rows: 512 groups of 128 by 256 results in 4 runs");
   CHECK(core.price == 4 * 64 * (1536 + 40));
   CHECK(std::any_of(core.others.begin(), core.others.end(), [](const auto& o) {
     return o.what == "mma_16_8_16_half" && o.price > 4 * 64 * (1536 + 40);
