@@ -38,10 +38,7 @@ std::optional<std::pair<UOp, UOp>> operandsOf(const TensorCore& core, UOp sum) {
 /// The range whose results become neighbouring lanes: the last one that was made lanes, else that of results which lie side by
 /// side in memory; null if there is neither.
 UOp lanesOf(UOp sum, std::span<const UOp> stores) {
-  UOp last;
-  for (UOp r : sum.ranges())
-    if (r.axisType() == AxisType::Upcast && (!last || axisNumber(last) < axisNumber(r))) last = r;
-  if (last) return last;
+  if (UOp last = lastLanesOf(sum)) return last;
   for (UOp store : stores) {
     const UOp index = store.src(0).src(1);
     for (UOp r : index.ranges())
@@ -125,7 +122,9 @@ UOp narrowed(UOp operand) {
 
 bool suitsDotProducts(const Target& target, UOp sum) {
   return vars::tc && std::ranges::any_of(target.tensorCores, [&](const TensorCore& core) {
-           return isDotProduct(core) && operandsOf(core, sum).has_value();
+           return isDotProduct(core) && operandsOf(core, sum).has_value() &&
+                  std::ranges::any_of(rangesIn(sum.src().subspan(1)),
+                                      [&](UOp r) { return extentOf(r) >= kFewestSteps * termsOf(core); });
          });
 }
 
@@ -171,6 +170,16 @@ UOp sumOf(UOp terms, UOp sum, UOpMap<UOp> steps, int64_t& nextId) {
 
 } // namespace
 
+UOp summedBySteps(UOp value, UOp sum, UOp term, UOp steps) {
+  std::vector<UOp> over;
+  for (UOp r : rangesIn(sum.src().subspan(1)))
+    if (r != term)
+      over.push_back(r);
+    else if (steps.is(Op::RANGE))
+      over.push_back(steps);
+  return over.empty() ? value : value.reduce(Op::ADD, over);
+}
+
 UOp byDotProducts(const DotSum& dot, int64_t& nextId, const std::string& device) {
   const int64_t n = termsOf(*dot.core), steps = extentOf(dot.term) / n;
   UOp step = steps == 1 ? UOp::index(0) : dot.term.withSrc({UOp::constant(dot.term.dtype(), steps)});
@@ -193,13 +202,7 @@ UOp byDotProducts(const DotSum& dot, int64_t& nextId, const std::string& device)
   UOp zero = out.isFloat() ? UOp::constant(out, 0.0) : UOp::constant(out, int64_t{0});
   UOp sum = UOp::make(Op::WMMA, out, {contracted(first), contracted(second), zero, first.range, second.range},
                       Arg::of(arg));
-  std::vector<UOp> over;
-  for (UOp r : rangesIn(dot.sum.src().subspan(1)))
-    if (r != dot.term)
-      over.push_back(r);
-    else if (step.is(Op::RANGE))
-      over.push_back(step);
-  if (!over.empty()) sum = sum.reduce(Op::ADD, over);
+  sum = summedBySteps(sum, dot.sum, dot.term, step);
   // The terms that fill no step, whose elements no dot product has multiplied.
   UOp left = dot.lanes.cast(out);
   for (int64_t k = steps * n; k < extentOf(dot.term); ++k) {

@@ -34,11 +34,13 @@ struct DotSum {
 };
 /// The small number that an operand widens, or that it widens inside of a margin of zeros; null for other operands.
 UOp narrowed(UOp operand);
-/// Whether a sum multiplies numbers in memory that a core of the target takes, and TC is not 0.
+/// Whether a sum multiplies numbers in memory that a core of the target takes, has terms enough for its steps, and TC is not 0.
 bool suitsDotProducts(const Target& target, UOp sum);
 /// Every sum of a kernel with each of its ranges that has steps for a core, in order of the cores. Terms of a loop that
 /// fill no step are added one by one; those of an unrolled range fill steps, which are lanes.
 std::vector<DotSum> dotSums(const Target& target, std::span<const UOp> sums, std::span<const UOp> stores);
+/// A sum over the ranges of `sum`, with those of `steps` (no RANGE: a single step) in place of `term`.
+UOp summedBySteps(UOp value, UOp sum, UOp term, UOp steps);
 /// The sum by dot products. Takes ids of new ranges from `nextId` on.
 UOp byDotProducts(const DotSum& dot, int64_t& nextId, const std::string& device);
 

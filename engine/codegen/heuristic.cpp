@@ -39,9 +39,12 @@ Decision priceOf(const Tile& tile) {
   for (const Tile::Other& o : tile.others) d.others.push_back({o.what, o.cycles});
   return d;
 }
+bool areSideBySide(UOp read, UOp term) {
+  return coefficientOf(read.src(1), term) == 1;
+}
+
 /// The terms that a dot product adds to each lane if `axis` becomes lanes: 1 where their operands would not come together.
 int64_t termsTogether(const KernelShape& k, const std::vector<DotSum>& dots, UOp axis) {
-  auto areSideBySide = [](UOp read, UOp term) { return coefficientOf(read.src(1), term) == 1; };
   for (const DotSum& dot : dots) {
     const int64_t terms = termsOf(*dot.core);
     if (dot.term == axis && areSideBySide(dot.single, axis) && areSideBySide(dot.lanes, axis)) return terms;
@@ -140,12 +143,11 @@ int64_t writeOutStrides(KernelOptimizer& s, std::vector<TileAxis>& axes, int64_t
 /// Whether the terms of each lane come together: of terms that are lanes, if all lie side by side, else by panels. Of the
 /// operand that all lanes share they may lie side by side in memory.
 bool comeTogether(const DotSum& dot, const Tile& tile) {
-  auto areSideBySide = [&](UOp read) { return coefficientOf(read.src(1), dot.term) == 1; };
   const bool isUnrolled = dot.term.axisType() == AxisType::Unroll;
   if (tile.parts.back().isTerm || isUnrolled)
-    return isUnrolled && areSideBySide(dot.single) && areSideBySide(dot.lanes);
+    return isUnrolled && areSideBySide(dot.single, dot.term) && areSideBySide(dot.lanes, dot.term);
   const int64_t terms = termsOf(*dot.core);
-  return (areSideBySide(dot.single) || servesGroups(dot.single, dot.sum, terms)) &&
+  return (areSideBySide(dot.single, dot.term) || servesGroups(dot.single, dot.sum, terms)) &&
          servesGroups(dot.lanes, dot.sum, terms);
 }
 
@@ -170,10 +172,11 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
   for (size_t i = 0; i < found.size(); ++i) {
     if (!comeTogether(found[i], tile)) continue;
     const auto terms = termsOf(*found[i].core);
+    const double one = tile.cycles * static_cast<double>(tile.together);
     Decision why{fmt::format("{} adds {} terms to each lane", found[i].core->name, terms),
-                 tile.cycles,
+                 one / static_cast<double>(terms),
                  "cycles a lane and step",
-                 {{"a term at a time", tile.cycles * static_cast<double>(terms)}}};
+                 {{"a term at a time", one}}};
     if (tryApply(s, Opt{OptOp::TC, static_cast<int>(i), {-1, 0, 1}}, why)) return;
   }
 }

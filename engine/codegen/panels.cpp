@@ -39,9 +39,7 @@ UOp groupOf(UOp read, UOp reduction) {
 
 /// Whether all neighbouring lanes of the reduction use the same elements of a read: it has rows, at most, in its lanes.
 bool isShared(UOp read, UOp reduction) {
-  UOp last;
-  for (UOp r : reduction.ranges())
-    if (r.axisType() == AxisType::Upcast && (!last || axisNumber(last) < axisNumber(r))) last = r;
+  const UOp last = lastLanesOf(reduction);
   return last && !read.dependsOn(last);
 }
 

@@ -313,6 +313,13 @@ int64_t extentOf(UOp range) {
   return range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
 
+UOp lastLanesOf(UOp value) {
+  UOp last;
+  for (UOp r : value.ranges())
+    if (r.axisType() == AxisType::Upcast && (!last || axisNumber(last) < axisNumber(r))) last = r;
+  return last;
+}
+
 std::optional<int64_t> coefficientOf(UOp sum, UOp range) {
   if (!sum.dependsOn(range)) return 0;
   if (sum == range) return 1;

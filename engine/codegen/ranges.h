@@ -36,6 +36,8 @@ int64_t idOf(UOp range);
 /// The number of a range among the axes of lanes: its id, or one number from all ids of a range that was split. Ranges of
 /// different ids have different numbers: (1) is 1, (0, 1) is 1048577.
 int64_t axisNumber(UOp range);
+/// The UPCAST range around a value that was made lanes last, whose results are neighbours; null if there is none.
+UOp lastLanesOf(UOp value);
 /// The extent of a range; -1 if it is symbolic.
 int64_t extentOf(UOp range);
 /// The coefficient of a range in a sum; none if the sum is not linear in it.

@@ -178,13 +178,7 @@ private:
   }
   UOp added(UOp wmma) const {
     UOp each = UOp::make(Op::UNROLL, core_.out, {wmma}, flat(axes(inC_)));
-    std::vector<UOp> over;
-    for (UOp r : rangesIn(p_.sum.src().subspan(1)))
-      if (r != p_.term)
-        over.push_back(r);
-      else if (terms_.is(Op::RANGE))
-        over.push_back(terms_);
-    return over.empty() ? each : each.reduce(Op::ADD, over);
+    return summedBySteps(each, p_.sum, p_.term, terms_);
   }
 
   /// Ranges of two steps, one for each bit of an element's number. The slowest axis of a vector gets the smallest id: the

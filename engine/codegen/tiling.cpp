@@ -138,9 +138,8 @@ public:
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
     if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
-    const auto together =
-        static_cast<double>(lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : v.together);
-    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) / (static_cast<double>(all) * together);
+    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) /
+           static_cast<double>(all * together(lanes, rows));
   }
 
   /// How many times the memory that the lanes read is read again, if it is not contiguous and worth a panel
@@ -178,6 +177,11 @@ public:
     if (lanes < 8) return rows == 1 ? 0.24 : 0.34;
     if (lanes & 8) return rows == 1 ? 0.44 : 0.12;
     return 0.06;
+  }
+
+  /// Terms that an instruction adds to each lane of the tile.
+  int64_t together(Chosen lanes, const std::vector<Chosen>& rows) const {
+    return lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : axes_[lanes.axis].together;
   }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -345,6 +349,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   }
   Tile tile;
   tile.cycles = best;
+  tile.together = model.together(lanes, rows);
   keepOthers(tile, axes, std::move(tried));
   for (Chosen r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
   if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});

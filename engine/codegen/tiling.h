@@ -66,6 +66,7 @@ struct Tile {
   int64_t lanes = 1;       ///< the number of results and terms of the tile
   bool vectors = false;    ///< the last part is read as vectors
   double cycles = 0;       ///< per lane and step, by the model
+  int64_t together = 1;    ///< terms that the price takes for one step (TileAxis::together)
   struct Other {
     std::string what; ///< "32 lanes of r1, 2 of r0"
     double cycles;

@@ -3,6 +3,7 @@
 
 #include "engine/codegen/dot_products.h"
 #include "engine/codegen/memory.h"
+#include "engine/codegen/panels.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
@@ -184,6 +185,13 @@ int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
   return readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
 }
 
+/// Whether a panel that all lanes share (panels.h) can hold every element of an operand of dot products.
+bool fitsPanel(UOp operand, const std::vector<UOp>& loops, UOp term) {
+  int64_t bytes = narrowed(operand).dtype().itemsize() * extentOf(term);
+  for (UOp l : loops) bytes *= operand.dependsOn(l) ? extentOf(l) : 1;
+  return bytes <= kPanelBytesApart;
+}
+
 /// Copies a transposed left operand, in which rows of the result are contiguous and terms are far apart.
 UOp stageColumns(Match& m) {
   UOp sink = m.root(), sum;
@@ -192,9 +200,10 @@ UOp stageColumns(Match& m) {
   if (sum.srcCount() != 2 || !sum.src(0).is(Op::MUL) || !term.is(Op::RANGE) || extentOf(term) < 1 ||
       !store.is(Op::STORE))
     return m.decline("no product summed over one range");
-  if (suitsDotProducts(m.ctx<TargetContext>().target, sum))
-    return m.decline("the panels of dot products have terms side by side");
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1));
+  if (suitsDotProducts(m.ctx<TargetContext>().target, sum) &&
+      std::ranges::any_of(sum.src(0).src(), [&](UOp operand) { return fitsPanel(operand, loops, term); }))
+    return m.decline("a panel of dot products holds one operand whole");
   for (UOp operand : sum.src(0).src()) {
     UOp address = addressOf(operand);
     if (!address || address.is(Op::WHERE)) continue;

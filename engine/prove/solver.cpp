@@ -26,15 +26,6 @@ namespace {
 constexpr unsigned kStepsPerMillisecond = 2000;
 }
 
-struct Solver::State {
-  unsigned milliseconds;
-};
-
-Solver::Solver(unsigned milliseconds) : state_(std::make_unique<State>()) {
-  state_->milliseconds = milliseconds;
-}
-Solver::~Solver() = default;
-
 bool Solver::available() {
   return true;
 }
@@ -93,7 +84,7 @@ Answer Solver::compare(UOp before, UOp after) {
   bool bits = needsBits(before) || needsBits(after), hard = divides(before) || divides(after);
   // With bit-vectors a division is decided quickly or not at all, so it gets a quarter of the time; then
   // numbers are tried.
-  unsigned all = state_->milliseconds;
+  unsigned all = milliseconds_;
   Answer answer =
       compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
   if (answer.verdict != Verdict::Undecided) return answer;
@@ -148,9 +139,6 @@ Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned millis
 
 #else
 
-struct Solver::State {};
-Solver::Solver(unsigned) {}
-Solver::~Solver() = default;
 bool Solver::available() {
   return false;
 }

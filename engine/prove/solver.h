@@ -34,10 +34,7 @@ enum class Numbers : uint8_t;
 class Solver {
 public:
   /// Spends about `milliseconds` on a question, measured in steps of Z3.
-  explicit Solver(unsigned milliseconds);
-  ~Solver();
-  Solver(const Solver&) = delete;
-  Solver& operator=(const Solver&) = delete;
+  explicit Solver(unsigned milliseconds) : milliseconds_(milliseconds) {}
 
   Answer compare(UOp before, UOp after);
   /// Whether the program was built with Z3; and the version of Z3.
@@ -45,9 +42,8 @@ public:
   static std::string version();
 
 private:
-  Answer compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
-  struct State;
-  std::unique_ptr<State> state_;
+  static Answer compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
+  unsigned milliseconds_;
 };
 
 /// The variables, loops and hardware indices of both graphs, in order of first appearance.

@@ -51,10 +51,13 @@ std::vector<PricedCandidate> pricedCandidates(Trace& trace, ScopeId kernel) {
   PoolScope scope(pool);
   const NodeId root = graphBeforeOpts(trace, kernel);
   UOp ast;
-  const Target* target = nullptr; // without one, times without prices
-  if (root != kNoNode) {
-    ast = Materializer(trace.nodes().reader(), pool)(root);
-    target = KernelTarget(trace, kernel).target();
+  const Target* target = nullptr;
+  try {
+    if (root != kNoNode) {
+      ast = Materializer(trace.nodes().reader(), pool)(root);
+      target = KernelTarget(trace, kernel).target();
+    }
+  } catch (const Error&) { // a damaged trace: times without prices, as without the device
   }
   for (const CandidateInfo& c : found) {
     const std::vector<Opt> opts = optsOf(c.opts);
