@@ -165,7 +165,7 @@ std::vector<UOp> KernelOptimizer::parallelRanges() const {
     const auto& open = u.is(Op::STORE) ? u.src(0).ranges() : u.ranges();
     std::erase_if(common, [&](UOp r) { return std::find(open.begin(), open.end(), r) == open.end(); });
   }
-  std::erase_if(common, [&](UOp r) { return stepsShareMemory(r); });
+  std::erase_if(common, [&](UOp r) { return stepsShareMemory(r) && !stepsKeepToSlabs(r); });
   return common;
 }
 
@@ -187,6 +187,23 @@ bool KernelOptimizer::stepsShareMemory(UOp range) const {
                     !(isUnorderedStore(a) && isUnorderedStore(to));
            });
   });
+}
+
+bool KernelOptimizer::stepsKeepToSlabs(UOp range) const {
+  for (UOp store : stores_) {
+    const UOp memory = store.src(0).bufferOf();
+    std::optional<Slab> all;
+    for (UOp a : accesses_) {
+      if (a.bufferOf() != memory) continue;
+      const std::optional<Slab> own = slabOf(a.src(1), range);
+      if (!own || (all && own->stride != all->stride)) return false;
+      if (!all) all = own;
+      all->least = std::min(all->least, own->least);
+      all->most = std::max(all->most, own->most);
+      if (all->most - all->least >= std::abs(all->stride)) return false;
+    }
+  }
+  return true;
 }
 
 bool KernelOptimizer::mayBecomeLanes(UOp range) const {

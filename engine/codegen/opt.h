@@ -46,6 +46,9 @@ public:
   /// Whether a step of the range may read or overwrite memory that a different step stores: then the steps run
   /// in their order. Kernels of the scheduler have no such range.
   bool stepsShareMemory(UOp range) const;
+  /// Whether each step reads and stores in a slab of its own of every buffer that it stores to, in whatever order (same_place.h): its
+  /// steps may run on several threads, though not in lanes.
+  bool stepsKeepToSlabs(UOp range) const;
   /// Whether results along the range may be computed twice.
   bool mayOverlap(UOp range) const;
   /// Whether terms along the range can be peeled off: nothing that is reduced below it, or copied for it, would be repeated.

@@ -25,6 +25,25 @@ def test_setitem_by_lists():
     t[tuple(i if isinstance(i, slice) else Tensor(i) for i in index)] = Tensor(v)
     same(t.numpy(), want)
 
+def test_sums_by_index_on_threads():
+  # Large enough for threads: rows of their own, columns of their own, and indices outside of the result beside valid ones.
+  for rows, width, terms in ((300, 1024, 700), (997, 513, 600)):
+    x, i = rng.integers(-9, 9, (rows, width)).astype(np.float32), rng.integers(0, width, (rows, terms)).astype(np.int32)
+    v = rng.integers(-9, 9, (rows, terms)).astype(np.float32)
+    want = x.copy()
+    np.add.at(want, (np.arange(rows)[:, None], i), v)
+    same(Tensor(x).scatter_reduce(1, Tensor(i), Tensor(v), "sum").numpy(), want)
+    want = np.full_like(x, -np.inf)
+    np.maximum.at(want, (np.arange(rows)[:, None], i), v)
+    want = np.where(np.isinf(want), 0, want) + 0.0
+    same(Tensor.zeros(rows, width).scatter_reduce(1, Tensor(i), Tensor(v), "amax", include_self=False).numpy() + 0.0, want)
+  for words, width, terms in ((4096, 256, 1024), (777, 250, 3000)):
+    i, g = rng.integers(0, words, terms).astype(np.int32), rng.integers(-9, 9, (terms, width)).astype(np.float32)
+    want = np.zeros((words, width), np.float32)
+    np.add.at(want, i, g)
+    w = Tensor.zeros(words, width).contiguous().realize().requires_grad_()
+    same((w[Tensor(i)] * Tensor(g)).sum().gradient(w)[0].numpy(), want)
+
 def test_setitem_of_a_bound_length():
   for n in (2, 20):
     t, at, v = Tensor.zeros(50, 4).contiguous().realize(), [3 * i % 4 for i in range(n)], np.arange(n, dtype=np.float32)
