@@ -24,8 +24,9 @@ namespace {
 
 using namespace heuristic;
 
-/// Iterations that justify a thread of their own.
-constexpr int64_t kWorkPerThread = 128 << 10;
+/// Iterations that justify a thread of their own, each of up to kPlainWork operations.
+constexpr double kWorkPerThread = 128 << 10;
+constexpr double kPlainWork = 8;
 constexpr double kLanesOfPanel = 32; ///< that the price of a tile with dot products takes for granted
 constexpr int64_t kMostStride = 4;   ///< whose steps are written out
 constexpr int64_t kOverlapFrom = 8;  ///< steps of each thread, of which the last one may repeat some
@@ -373,18 +374,38 @@ int64_t lanesOf(const Target& target, const KernelShape& k) {
   return k.reduction ? width * 4 / std::max(4, k.reduction.dtype().scalar().itemsize()) : width;
 }
 
+/// Operations on values in an iteration; those that become a series count as its terms.
+double operationsOf(UOp ast) {
+  constexpr OpSet kSeries{Op::EXP2, Op::LOG2, Op::SIN, Op::POW};
+  constexpr double kTerms = 12, kRounds = 100;
+  double operations = 0;
+  for (UOp u : ast.toposort()) {
+    if (u.dtype().kind() == Scalar::Index) continue;
+    if (u.in(kSeries))
+      operations += kTerms;
+    else if (u.is(Op::THREEFRY))
+      operations += kRounds;
+    else if (u.in(group::kAlu))
+      operations += 1;
+  }
+  return operations;
+}
+
+/// Loops side by side are multiplied as well, so the product is no integer: many of them would leave 64 bits.
 /// `stores`: of each iteration.
 void chooseThreads(KernelOptimizer& s, size_t stores) {
-  int64_t work = std::max<int64_t>(1, static_cast<int64_t>(stores));
+  double work = static_cast<double>(std::max<size_t>(1, stores));
+  work *= std::max(1.0, operationsOf(s.ast()) / (kPlainWork * work));
   for (size_t i = 0; i < s.ranges().size(); ++i)
-    if (!isOfCopy(s, s.ranges()[i])) work *= std::max<int64_t>(1, s.extent(i));
+    if (!isOfCopy(s, s.ranges()[i])) work *= static_cast<double>(std::max<int64_t>(1, s.extent(i)));
   const int64_t cores = std::min<int64_t>(cpuCount(), s.target().globalMax[0]);
   std::vector<UOp> parallel = s.parallelRanges();
   // Outer loops come first: the inner loops of a thread then read the same memory again and again.
   std::stable_sort(parallel.begin(), parallel.end(),
                    [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
   const Decision why{.reason = fmt::format("each thread has {} iterations or more", kWorkPerThread)};
-  for (int64_t threads = std::min(cores, work / kWorkPerThread); threads > 1; --threads)
+  const double most = std::min(static_cast<double>(cores), work / kWorkPerThread);
+  for (auto threads = static_cast<int64_t>(most); threads > 1; --threads)
     for (UOp r : parallel) {
       const int axis = axisOf(s, r);
       if (r.axisType() != AxisType::Loop || axis < 0) continue;

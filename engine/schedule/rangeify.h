@@ -91,11 +91,12 @@ private:
   static double runsOf(const std::vector<Use>& uses);
   std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
-    if (!found) found = productInReduction(u, uses);
+    if (!found) found = untiledProduct(u, uses);
     return found ? found : carriedInCompany(u, uses);
   }
   static std::optional<OwnKernel> dearInMargins(UOp u, const std::vector<Use>& uses, double demand);
-  static std::optional<OwnKernel> productInReduction(UOp u, const std::vector<Use>& uses);
+  UOp productBelow(UOp u);
+  std::optional<OwnKernel> untiledProduct(UOp u, const std::vector<Use>& uses);
   std::optional<OwnKernel> carriedInCompany(UOp u, const std::vector<Use>& uses);
   /// Whether a loop of a reduction reads it.
   static bool isInReduction(const Use& use);

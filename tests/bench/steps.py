@@ -1,10 +1,12 @@
-"""Training steps beside PyTorch's: the same networks, weights and batches, forward, backward and optimizer.
+"""Training steps, and answers of trained networks, beside PyTorch's: the same networks, weights and batches; forward, and in a
+training step backward and optimizer.
 
     tests/bench/run steps [rounds] [word ...]      a table, medians; PyTorch of the python that KERNELS_PYTHON names
     steps.py UOPSCOPE OTHER_PYTHON [rounds] [word ...]
 
 Each side is a process of its own with two threads, and they take turns. Ours is captured by TinyJit; PyTorch's is eager, as most
-people run it, with its fused optimizers off. Both begin with equal weights: losses of the first three steps have to agree.
+people run it, with its fused optimizers off. Both begin with equal weights: losses of the first three steps have to agree. Without
+training a "loss" is the largest of the network's results, and norms take their means and variances from memory.
 """
 import json, os, statistics, subprocess, sys, time
 
@@ -25,11 +27,12 @@ class Ours:
         return t
     def data(self, a): return self.T(a).contiguous().realize()
     def conv(self, x, w, stride=1, pad=0): return x.conv2d(w, stride=stride, padding=pad)
-    def pool(self, x): return x.max_pool2d()
+    def pool(self, x, size=2, stride=2, pad=0): return x.max_pool2d(size, stride, padding=pad)
     def mean(self, x): return x.mean((2, 3))
     def norm(self, x, w, b):
         mean, var = x.mean((0, 2, 3), keepdim=True), x.var((0, 2, 3), keepdim=True, correction=0)
         return (x - mean) * (var + 1e-5).rsqrt() * w.reshape(1, -1, 1, 1) + b.reshape(1, -1, 1, 1)
+    def known_norm(self, x, w, b, mean, var): return x.batchnorm(w, b, mean, (var + 1e-5).rsqrt())
     def layer_norm(self, x, w, b): return x.layernorm() * w + b
     def gelu(self, x): return x.gelu()
     def relu(self, x): return x.relu()
@@ -48,6 +51,9 @@ class Ours:
         def run(*batch):
             with self.T.train(): return step(*batch).item()
         return run
+    def answer(self, results_of):
+        step = self.jit(lambda x: results_of(x).max().realize())
+        return lambda x, _: step(x).item()
 
 
 class Torch:
@@ -59,9 +65,10 @@ class Torch:
     def parameter(self, a): return self.torch.from_numpy(a).requires_grad_(True)
     def data(self, a): return self.torch.from_numpy(a).long() if a.dtype == "int32" else self.torch.from_numpy(a)
     def conv(self, x, w, stride=1, pad=0): return self.F.conv2d(x, w, stride=stride, padding=pad)
-    def pool(self, x): return self.F.max_pool2d(x, 2)
+    def pool(self, x, size=2, stride=2, pad=0): return self.F.max_pool2d(x, size, stride, pad)
     def mean(self, x): return x.mean((2, 3))
     def norm(self, x, w, b): return self.F.batch_norm(x, None, None, w, b, True)
+    def known_norm(self, x, w, b, mean, var): return self.F.batch_norm(x, mean.detach(), var.detach(), w, b, False)
     def layer_norm(self, x, w, b): return self.F.layer_norm(x, x.shape[-1:], w, b)
     def gelu(self, x): return self.F.gelu(x, approximate="tanh")
     def relu(self, x): return self.F.relu(x)
@@ -78,6 +85,10 @@ class Torch:
             loss.backward()
             opt.step()
             return loss.item()
+        return run
+    def answer(self, results_of):
+        def run(x, _):
+            with self.torch.no_grad(): return results_of(x).max().item()
         return run
 
 
@@ -116,19 +127,44 @@ def words(o, w, ids, rows=20000, dim=128):
     return o.gelu(x @ w("up", dim, 256)) @ w("head", 256, 64)
 
 
-def resnet18(o, w, x):
-    def layer(x, name, out, size, stride):
+def resnet(o, w, x, blocks, stem_pool, norm):
+    """`blocks`: the sizes and channels of a block's convolutions, and the stride of the one of 3x3."""
+    def layer(x, name, out, size, stride=1):
         y = o.conv(x, w(name, out, x.shape[1], size, size, scale=(2 / (x.shape[1] * size * size))**0.5), stride, size // 2)
-        return o.norm(y, w(name + "w", out, scale=0), w(name + "b", out, scale=0.01))
-    x = o.pool(o.relu(layer(x, "stem", 64, 7, 2)))
-    for i, (out, stride) in enumerate([(64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)]):
-        y = layer(o.relu(layer(x, f"a{i}", out, 3, stride)), f"b{i}", out, 3, 1)
-        x = o.relu(y + (layer(x, f"s{i}", out, 1, stride) if stride > 1 else x))
-    return o.mean(x) @ w("head", 512, 1000)
+        return norm(y, name, out)
+    x = o.pool(o.relu(layer(x, "stem", 64, 7, 2)), *stem_pool)
+    for i, (convs, stride) in enumerate(blocks):
+        y = x
+        for k, (size, out) in enumerate(convs):
+            y = layer(y, f"{'abc'[k]}{i}", out, size, stride if size == 3 and all(s == 1 for s, _ in convs[:k]) else 1)
+            if k + 1 < len(convs): y = o.relu(y)
+        x = o.relu(y + (layer(x, f"s{i}", y.shape[1], 1, stride) if stride > 1 or x.shape[1] != y.shape[1] else x))
+    return o.mean(x) @ w("head", x.shape[1], 1000)
+
+
+def basic(channels, count, stride): return [([(3, channels)] * 2, stride if i == 0 else 1) for i in range(count)]
+def bottleneck(width, count, stride): return [([(1, width), (3, width), (1, 4 * width)], stride if i == 0 else 1) for i in range(count)]
+
+
+def resnet18(o, w, x, stem_pool=(3, 2, 1), norm=None):
+    """As in training: each norm by the means and variances of its batch."""
+    of_batch = lambda y, name, out: o.norm(y, w(name + "w", out, scale=0), w(name + "b", out, scale=0.01))
+    return resnet(o, w, x, sum((basic(c, 2, s) for c, s in ((64, 1), (128, 2), (256, 2), (512, 2))), []), stem_pool, norm or of_batch)
+
+
+def trained_norm(o, w):
+    return lambda y, name, out: o.known_norm(y, w(name + "w", out, scale=0), w(name + "b", out, scale=0.01), w(name + "m", out, scale=0.1), w(name + "v", out, scale=0))
+
+
+def trained_resnet18(o, w, x): return resnet18(o, w, x, norm=trained_norm(o, w))
+
+
+def trained_resnet50(o, w, x):
+    return resnet(o, w, x, sum((bottleneck(c, n, s) for c, n, s in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))), []), (3, 2, 1), trained_norm(o, w))
 
 
 def cases(np):
-    """Name -> network, inputs, labels."""
+    """Name -> network, inputs, labels; no labels: the network is trained."""
     rng = np.random.default_rng(2)
     pictures = lambda *shape: rng.random(shape, dtype="float32")
     numbers = lambda high, *shape: rng.integers(0, high, shape).astype("int32")
@@ -138,6 +174,10 @@ def cases(np):
         "GPT of 4 blocks, 128 wide, 16 x 64": (gpt, numbers(64, 16, 64), numbers(64, 16, 64)),
         "words of 20,000, 512 x 8": (words, numbers(20000, 512, 8), numbers(64, 512)),
         "ResNet-18, batch 8, 224 x 224": (resnet18, pictures(8, 3, 224, 224), numbers(1000, 8)),
+        "trained ResNet-18, one picture": (trained_resnet18, pictures(1, 3, 224, 224), None),
+        "trained ResNet-50, one picture": (trained_resnet50, pictures(1, 3, 224, 224), None),
+        "trained ResNet-50, batch 8": (trained_resnet50, pictures(8, 3, 224, 224), None),
+        "trained GPT, 1 x 256": (lambda o, w, ids: gpt(o, w, ids, 256, 8, 4), numbers(64, 1, 256), None),
     }
 
 
@@ -150,9 +190,10 @@ def worker(kind):
         ask = json.loads(line)
         if ask.get("begin"):
             network, x, y = cases(np)[ask["name"]]
-            weights, x, y = Weights(np, o.parameter), o.data(x), o.data(y)
+            weights, x, y = Weights(np, o.parameter), o.data(x), y if y is None else o.data(y)
             network(o, weights, x) # names the weights
-            step = o.train(lambda x, y: o.cross_entropy(network(o, weights, x), y), list(weights.known.values()), 1e-3)
+            loss_of = lambda x, y: o.cross_entropy(network(o, weights, x), y)
+            step = o.answer(lambda x: network(o, weights, x)) if y is None else o.train(loss_of, list(weights.known.values()), 1e-3)
             begin, losses = time.perf_counter(), []
             for i in range(4):
                 losses.append(step(x, y))
