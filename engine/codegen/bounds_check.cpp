@@ -2,6 +2,7 @@
 #include "engine/codegen/bounds_check.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/lanes.h"
 #include "engine/codegen/loop_tree.h"
 #include "engine/rules/algebra.h"
 
@@ -29,14 +30,16 @@ struct Access {
   bool within(int64_t at) const { return at >= 0 && at < size; }
 };
 
-std::optional<Access> accessOf(UOp u) {
+/// `at`: the lane of an access under a mask of lanes.
+std::optional<Access> accessOf(UOp u, int64_t at) {
   if (!u.is(Op::INDEX) || u.srcCount() < 2 || !u.src(1).dtype().isInt() || u.src(1).dtype().count() != 1)
     return std::nullopt;
   UOp buffer = u.bufferOf();
   if (!buffer.in(group::kDefines) || buffer.dtype().size() == DType::kUnsized) return std::nullopt;
   UOp valid = validOf(u.src(1));
-  if (u.srcCount() > 2) valid = valid & u.src(2);
-  Access a{indexOf(u.src(1)), valid, buffer.dtype().size(), {}};
+  if (u.srcCount() > 2) valid = valid & lane(u.src(2), at);
+  const UOp index = indexOf(u.src(1));
+  Access a{at ? simplify(index + at) : index, valid, buffer.dtype().size(), {}};
   UOpMap<UOp> unknown;
   auto isRead = [](UOp u) {
     bool reads = u.is(Op::LOAD) || (u.is(Op::INDEX) && !u.dtype().isPtr());
@@ -247,26 +250,35 @@ bool insideAtAllSteps(const Access& a) {
 
 } // namespace
 
+namespace {
+
+void checkLane(UOp sink, std::string_view pass, UOp u, int64_t lane) {
+  auto a = accessOf(u, lane);
+  if (!a || a->valid.isConst(0) || a->index.isInvalidConst()) return;
+  auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
+  if (inBounds(a->index)) return;
+  UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
+  if (inBounds(narrowed) || (a->readsMemory() && insideByClauses(*a))) return;
+  if (a->readsMemory() && insideAtAllSteps(*a)) return;
+  if (auto leaves = leavesOf(*a)) {
+    auto at = counterexample(*a, *leaves);
+    if (!at) return;
+    std::string where;
+    for (UOp leaf : *leaves)
+      where += fmt::format("{}{}={}", where.empty() ? "" : ", ", leaf.render(), at->at(leaf).i);
+    outside(sink, pass, u, *a, fmt::format("it is {} at {}", evaluate(a->index, *at)->i, where));
+  }
+  bool always = a->valid.isConst(1) && (narrowed.vmin() >= a->size || narrowed.vmax() < 0);
+  if (always || a->readsMemory())
+    outside(sink, pass, u, *a, fmt::format("it lies between {} and {}", narrowed.vmin(), narrowed.vmax()));
+}
+
+} // namespace
+
 void checkBounds(UOp sink, std::string_view pass) {
   for (UOp u : sink.toposort()) {
-    auto a = accessOf(u);
-    if (!a || a->valid.isConst(0) || a->index.isInvalidConst()) continue;
-    auto inBounds = [&](UOp index) { return a->within(index.vmin()) && a->within(index.vmax()); };
-    if (inBounds(a->index)) continue;
-    UOp narrowed = a->valid.isConst(1) ? a->index : givenValid(a->valid, a->index);
-    if (inBounds(narrowed) || (a->readsMemory() && insideByClauses(*a))) continue;
-    if (a->readsMemory() && insideAtAllSteps(*a)) continue;
-    if (auto leaves = leavesOf(*a)) {
-      auto at = counterexample(*a, *leaves);
-      if (!at) continue;
-      std::string where;
-      for (UOp leaf : *leaves)
-        where += fmt::format("{}{}={}", where.empty() ? "" : ", ", leaf.render(), at->at(leaf).i);
-      outside(sink, pass, u, *a, fmt::format("it is {} at {}", evaluate(a->index, *at)->i, where));
-    }
-    bool always = a->valid.isConst(1) && (narrowed.vmin() >= a->size || narrowed.vmax() < 0);
-    if (always || a->readsMemory())
-      outside(sink, pass, u, *a, fmt::format("it lies between {} and {}", narrowed.vmin(), narrowed.vmax()));
+    const int lanes = u.is(Op::INDEX) && u.srcCount() > 2 ? laneCount(u.src(2)) : 1;
+    for (int lane = 0; lane < lanes; ++lane) checkLane(sink, pass, u, lane);
   }
 }
 

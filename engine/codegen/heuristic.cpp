@@ -10,9 +10,11 @@
 #include "engine/base/context_var.h"
 #include "engine/base/cpu_count.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/memory.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/tensor_core_layout.h"
 #include "engine/codegen/tiling.h"
+#include "engine/rules/algebra.h"
 
 #include <fmt/format.h>
 
@@ -27,9 +29,10 @@ using namespace heuristic;
 /// Iterations that justify a thread of their own, each of up to kPlainWork operations.
 constexpr double kWorkPerThread = 128 << 10;
 constexpr double kPlainWork = 8;
-constexpr double kLanesOfPanel = 32; ///< that the price of a tile with dot products takes for granted
-constexpr int64_t kMostStride = 4;   ///< whose steps are written out
-constexpr int64_t kOverlapFrom = 8;  ///< steps of each thread, of which the last one may repeat some
+constexpr double kLanesOfPanel = 32;      ///< that the price of a tile with dot products takes for granted
+constexpr int64_t kMostStride = 4;        ///< whose steps are written out
+constexpr int64_t kLongestWrittenOut = 4; ///< of short sums
+constexpr int64_t kOverlapFrom = 8;       ///< steps of each thread, of which the last one may repeat some
 
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {
@@ -63,6 +66,20 @@ int64_t termsTogether(const KernelShape& k, const std::vector<DotSum>& dots, UOp
   return 1;
 }
 
+/// The loops that clauses of the gate, and terms of the address with divisions, depend on together with `range`.
+std::vector<UOp> decidesWith(UOp index, UOp range) {
+  std::vector<UOp> found;
+  auto add = [&](UOp u) {
+    if (!u.dependsOn(range)) return;
+    for (UOp r : u.ranges())
+      if (r != range && std::ranges::find(found, r) == found.end()) found.push_back(r);
+  };
+  for (UOp clause : splitUop(validOf(index), Op::AND)) add(clause);
+  for (UOp term : splitUop(indexOf(index), Op::ADD))
+    if (term.below().has(Op::IDIV) || term.below().has(Op::MOD)) add(term);
+  return found;
+}
+
 std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes;
   const std::vector<DotSum> dots = vars::tc && k.reduction
@@ -75,6 +92,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
       a.strides.push_back(strideOf(read, r));
       UOp index = read.src(1);
       a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
+      a.knownWith.push_back(decidesWith(index, r));
     }
     a.mayOverlap = a.extent % (2 * width) != 0 && (isTerm ? s.mayPeel(r) : s.mayOverlap(r));
     a.together = termsTogether(k, dots, r);
@@ -122,23 +140,77 @@ void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
              inWords("the panel of the lanes is made once for the loops inside"));
 }
 
-/// The steps of a stride (the inner loop of one that was split by it) say which terms there are, once both are written out.
-/// Returns the number of results that are; their axes go.
-int64_t writeOutStrides(KernelOptimizer& s, std::vector<TileAxis>& axes, int64_t width) {
+TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
+  const bool areMasked =
+      std::ranges::all_of(k.reads, [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); });
+  return {k.reads.size(), width, areMasked};
+}
+
+/// The steps of a stride (the inner loop of one that was split by it) say which terms there are, once both are written out: the axes of
+/// those that can be, the inner ones first.
+std::vector<size_t> stridesOf(const std::vector<TileAxis>& axes, int64_t width) {
+  std::vector<size_t> found;
   int64_t taken = 1, terms = 1;
   for (const TileAxis& a : axes)
     if (a.isTerm) terms *= a.extent;
   auto isDivided = [](int64_t stride) { return stride == TileAxis::kNotLinear; };
-  std::erase_if(axes, [&](const TileAxis& a) {
+  for (size_t i = axes.size(); i-- > 0;) {
+    const TileAxis& a = axes[i];
     if (a.isTerm || a.oneByOne || a.extent > kMostStride || std::ranges::none_of(a.strides, isDivided))
-      return false;
-    if (taken * a.extent * terms > mostWrittenOut(width)) return false;
-    const Opt opt{OptOp::UPCAST, axisOf(s, a.range), {a.extent}};
-    if (!tryApply(s, opt, inWords("the steps of a stride: each has terms of its own"))) return false;
+      continue;
+    if (taken * a.extent * terms > mostWrittenOut(width)) continue;
     taken *= a.extent;
-    return true;
-  });
-  return taken;
+    found.push_back(i);
+  }
+  return found;
+}
+
+/// Adds the loops that say, together with the axis, what a read with a gate or with divisions reads.
+void addDeciding(std::vector<UOp>& to, const TileAxis& axis) {
+  for (size_t r = 0; r < axis.gates.size(); ++r)
+    if (axis.gates[r] || axis.strides[r] == TileAxis::kNotLinear)
+      to.insert(to.end(), axis.knownWith[r].begin(), axis.knownWith[r].end());
+}
+
+/// A tile, and the steps of strides that are written out for it.
+struct StridedTile {
+  Tile tile;
+  std::vector<TileAxis> axes; ///< that are left
+  std::vector<UOp> strides;
+  std::vector<UOp> deciding; ///< terms that say, with steps beside the lanes, which elements are read
+  WrittenOut written;
+  double cycles() const { return tile.cycles / static_cast<double>(written.steps); }
+};
+
+/// Steps of a stride that lie side by side in memory: with them written out, so do the elements along the loop around them.
+void joinSteps(std::vector<TileAxis>& axes, const TileAxis& stride) {
+  for (TileAxis& a : axes)
+    for (size_t r = 0; r < a.strides.size(); ++r)
+      if (stride.strides[r] == 1 && a.strides[r] == stride.extent) a.strides[r] = 1;
+}
+
+/// Of all strides, of the inner ones alone, or of none: fewer leave room for more lanes.
+StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,
+                              bool listOthers) {
+  const std::vector<size_t> all = stridesOf(axes, machine.registerLanes);
+  std::optional<StridedTile> best;
+  for (size_t count = all.size() + 1; count-- > 0;) {
+    StridedTile t;
+    t.axes = axes;
+    for (size_t k = 0; k < count; ++k) {
+      t.strides.insert(t.strides.begin(), axes[all[k]].range);
+      t.written.steps *= axes[all[k]].extent;
+      if (axes[all[k]].writtenInOrder) addDeciding(t.deciding, axes[all[k]]);
+    }
+    for (size_t k = 0; k < count; ++k) joinSteps(t.axes, axes[all[k]]);
+    std::erase_if(
+        t.axes, [&](const TileAxis& a) { return std::ranges::find(t.strides, a.range) != t.strides.end(); });
+    for (const TileAxis& a : t.axes)
+      if (a.isTerm && std::ranges::find(t.deciding, a.range) != t.deciding.end()) t.written.terms *= a.extent;
+    t.tile = chooseTile(t.axes, machine, t.written, listOthers);
+    if (!best || t.cycles() < best->cycles()) best = std::move(t);
+  }
+  return *best;
 }
 
 /// Whether the terms of each lane come together: of terms that are lanes, if all lie side by side, else by panels. Of the
@@ -182,15 +254,30 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
   }
 }
 
+/// The sums whose terms are written out: with steps of a stride that lie beside each other, and with lanes that are a whole axis,
+/// they say which gates hold.
+std::vector<UOp> decidingTerms(const StridedTile& chosen) {
+  std::vector<UOp> found = chosen.deciding;
+  if (chosen.tile.parts.empty()) return found;
+  const Tile::Part& lanes = chosen.tile.parts.back();
+  const auto axis = std::ranges::find(chosen.axes, lanes.range, &TileAxis::range);
+  if (!lanes.isTerm && axis != chosen.axes.end() && lanes.amount == axis->extent) addDeciding(found, *axis);
+  return found;
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
-  std::vector<TileAxis> axes = tileAxes(s, k, width);
+  const std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
-  const int64_t steps = writeOutStrides(s, axes, width);
+  StridedTile chosen = chooseStridedTile(axes, machineOf(s, k, width), observer && observer->wantsRewrites());
+  for (UOp r : chosen.strides)
+    tryApply(s, Opt{OptOp::UPCAST, axisOf(s, r), {extentOf(r)}},
+             inWords("the steps of a stride: each has terms of its own"));
+  Tile& tile = chosen.tile;
+  const int64_t steps = chosen.written.steps;
   int64_t taken = steps;
-  Tile tile = chooseTile(axes, k.reads.size(), width, steps, observer && observer->wantsRewrites());
   const Decision why = priceOf(tile);
   fillByDotProducts(s, k, tile);
   for (const Tile::Part& p : tile.parts)
@@ -201,7 +288,10 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
-    if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner)
+    const bool isShared = std::ranges::any_of(k.reads, [&](UOp read) {
+      return strideOf(read, lanes.range) != 0 && strideOf(read, row.range) == 0;
+    });
+    if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner && isShared)
       isInside = tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
   if (!isInside && !tile.parts.empty() && tile.parts.back().amount > 4 &&
@@ -211,9 +301,11 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   chooseDotProducts(s, tile);
   const bool hasTerms = !tile.parts.empty() && tile.parts.back().isTerm;
   const int64_t mostTaken = std::min(kMostPlaces, mostWrittenOut(width) * (hasTerms ? 1 : steps));
+  const std::vector<UOp> deciding = decidingTerms(chosen);
   for (auto r = k.summed.rbegin(); r != k.summed.rend(); ++r) {
     int64_t n = extentNow(s, *r);
-    if (n < 2 || n > 4 || taken * n > mostTaken) continue;
+    const bool decides = std::ranges::find(deciding, *r) != deciding.end();
+    if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
     if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
@@ -457,7 +549,7 @@ std::optional<double> heuristic::priceOfOpts(UOp ast, const Target& target, cons
     }
     s.apply(o);
   }
-  return priceOfTile(axes, k.reads.size(), width, parts);
+  return priceOfTile(axes, machineOf(s, k, width), parts);
 }
 
 } // namespace uopscope

@@ -33,6 +33,11 @@ int accessLanes(const Target& target, DType d, AddrSpace space) {
   return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), target.vectorLimit));
 }
 
+bool hasMasks(const Target& target, DType pointer) {
+  return target.maskedLoads && pointer.addrspace() == AddrSpace::Global &&
+         pointer.base().scalar().itemsize() >= target.maskedLoads;
+}
+
 namespace {
 
 using namespace pat;
@@ -121,12 +126,15 @@ struct AccessPlan {
 struct LaneGroup {
   UOp gate, base;
   std::map<int64_t, std::vector<int>> lanesAtOffset;
+  std::map<int64_t, UOp> gateAtOffset =
+      {}; ///< where lanes have gates of their own, which a vector of gates masks
 };
 
-/// Lanes whose gates differ, of one base, are read as a vector where each place is inside of the buffer: the gates choose between
-/// what was read and zero. Each lane would else be a branch of its own. Lanes that agree about their gate keep it.
-void readWhateverGates(std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& plan) {
-  constexpr size_t kFewest = 4; // gates
+/// Lanes whose gates differ, of one base, are read as a vector. Each lane would else be a branch of its own. Where each place is inside
+/// of the buffer, it is read whatever its gate says, and the gates choose between what was read and zero; elsewhere the
+/// gates become a mask, where the target has masks. Lanes that agree about their gate keep it.
+void readTogether(const Target& target, std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& plan) {
+  constexpr size_t kFewest = 4, kFewestMasked = 2; // gates
   const int64_t size = buffer.dtype().size();
   // In order of first appearance: an order of addresses would differ from run to run.
   std::vector<std::vector<size_t>> ofBase;
@@ -139,29 +147,49 @@ void readWhateverGates(std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& p
   auto areInside = [&](const std::vector<size_t>& members) {
     const UOp base = groups[members[0]].base;
     const int64_t low = base ? base.vmin() : 0, high = base ? base.vmax() : 0;
-    return members.size() >= kFewest && std::ranges::all_of(members, [&](size_t g) {
-             const auto& at = groups[g].lanesAtOffset;
-             return low + at.begin()->first >= 0 && high + at.rbegin()->first < size;
-           });
+    return std::ranges::all_of(members, [&](size_t g) {
+      const auto& at = groups[g].lanesAtOffset;
+      return low + at.begin()->first >= 0 && high + at.rbegin()->first < size;
+    });
   };
+  const UOp always = UOp::constant(dtypes::bool_, int64_t{1});
   std::vector<bool> joined(groups.size());
   std::vector<LaneGroup> together;
   for (const std::vector<size_t>& members : ofBase) {
-    if (!areInside(members)) continue;
+    const bool isInside = areInside(members);
+    if (members.size() < (isInside ? kFewest : kFewestMasked) ||
+        (!isInside && !hasMasks(target, buffer.dtype())))
+      continue;
     LaneGroup& all = together.emplace_back(LaneGroup{{}, groups[members[0]].base, {}});
-    plan.gateOf.resize(plan.laneAt.size());
     for (size_t g : members) {
       joined[g] = true;
-      for (const auto& [offset, lanes] : groups[g].lanesAtOffset)
-        for (int lane : lanes) {
-          all.lanesAtOffset[offset].push_back(lane);
-          plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
-        }
+      const UOp gate = groups[g].gate ? groups[g].gate : always;
+      for (const auto& [offset, lanes] : groups[g].lanesAtOffset) {
+        auto& there = all.lanesAtOffset[offset];
+        there.insert(there.end(), lanes.begin(), lanes.end());
+        if (!isInside) {
+          UOp& mask = all.gateAtOffset[offset];
+          if (mask) plan.gateOf.resize(plan.laneAt.size()); // lanes with different gates read one place
+          mask = mask ? mask | gate : gate;
+        } else
+          plan.gateOf.resize(plan.laneAt.size());
+      }
     }
+    if (plan.gateOf.empty()) continue;
+    for (size_t g : members)
+      for (const auto& [offset, lanes] : groups[g].lanesAtOffset)
+        for (int lane : lanes) plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
   }
   for (size_t g = groups.size(); g-- > 0;)
     if (joined[g]) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
   std::ranges::move(together, std::back_inserter(groups));
+}
+
+/// The gates of `width` places from `first` on, as a mask.
+UOp maskOf(const LaneGroup& g, int64_t first, int64_t width) {
+  std::vector<UOp> gates;
+  for (int64_t k = 0; k < width; ++k) gates.push_back(g.gateAtOffset.at(first + k));
+  return joinLanes(gates);
 }
 
 AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
@@ -183,7 +211,7 @@ AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
     if (fresh) groups.push_back({a.gate, a.base, {}});
     groups[hit->second].lanesAtOffset[a.offset].push_back(i);
   }
-  if (isLoad && target.aluLanes > 1 && !buffer.dtype().isImage()) readWhateverGates(groups, buffer, plan);
+  if (isLoad && target.aluLanes > 1 && !buffer.dtype().isImage()) readTogether(target, groups, buffer, plan);
   int64_t place = 0;
   for (LaneGroup& g : groups) {
     std::vector<int64_t> offsets;
@@ -204,9 +232,10 @@ AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
         }
         UOp flat = g.base ? (offsets[first] ? g.base + offsets[first] : g.base)
                           : UOp::constant(index.src(1).dtype().scalar(), offsets[first]);
-        UOp address =
-            buffer.indexed({g.gate && flat.dtype() == dtypes::index ? flat.validWhere(g.gate) : flat});
-        if (g.gate && flat.dtype() != dtypes::index) address = buffer.indexed({flat, g.gate});
+        const UOp gate = g.gateAtOffset.empty() ? g.gate : maskOf(g, offsets[first], width);
+        const bool isIndex = flat.dtype() == dtypes::index && (!gate || laneCount(gate) == 1);
+        UOp address = buffer.indexed({gate && isIndex ? flat.validWhere(gate) : flat});
+        if (gate && !isIndex) address = buffer.indexed({flat, gate});
         if (isImage && width > 1)
           address = pixelAddress(buffer, flat, g.gate);
         else if (width > 1)

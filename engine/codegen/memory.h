@@ -20,6 +20,9 @@ std::span<const RuleDef> addLoadRules();
 /// Needs TargetContext.
 std::span<const RuleDef> accessRules();
 
+/// Whether vectors of the elements behind a pointer are loaded under a mask: lanes whose gate does not hold read nothing and are 0.
+bool hasMasks(const Target& target, DType pointer);
+
 /// The lanes that one arithmetic operation on values of this type has.
 int aluLanes(const Target& target, DType d);
 /// The lanes of this type that one register holds: half as many for values of eight bytes.

@@ -119,6 +119,18 @@ bool certainlyApart(const std::vector<UOp>& nodes, UOp outer, UOp inner) {
   return false;
 }
 
+/// Whether two loops were one that split-marked-ranges split.
+bool areStepsOfOne(UOp outer, UOp inner) {
+  const auto &a = outer.arg().as<RangeArg>().ids, &b = inner.arg().as<RangeArg>().ids;
+  return a.size() > 1 && a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin()) &&
+         a.back() == 0 && b.back() == 1;
+}
+/// Whether a remainder by the extent of `inner` still depends on the loop.
+bool hasRemainder(const std::vector<UOp>& nodes, UOp loop, UOp inner) {
+  return std::ranges::any_of(
+      nodes, [&](UOp u) { return u.is(Op::MOD) && u.src(1) == inner.src(0) && u.dependsOn(loop); });
+}
+
 UOp mergeRanges(Match& m) {
   UOp root = m.root();
   size_t first = firstRangeOf(root);
@@ -153,7 +165,10 @@ UOp mergeRanges(Match& m) {
       replace[inner] = merged % inner.src(0);
       UOp tried = graphRewrite(root.substitute(replace), rules, {.name = "simplify range"});
       if (!tried.is(root.op())) continue; // the whole operation folded, which is left to the symbolic pass
-      if (divModCount(tried.toposort()) > divModCount(nodes)) continue;
+      const std::vector<UOp> left = tried.toposort();
+      if (divModCount(left) > divModCount(nodes)) continue;
+      if (areStepsOfOne(outer, inner) && hasRemainder(left, merged, inner))
+        continue; // each step has terms of its own
       root = tried;
       anyMerged = again = true;
       break;

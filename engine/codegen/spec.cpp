@@ -52,20 +52,27 @@ bool isFlatIndexing(const Match& m) {
   if (u.srcCount() < 2 || u.srcCount() > 3 || !u.dtype().isPtr()) return false;
   if (!u.src(0).in(group::kDefines | OpSet{Op::AFTER})) return false;
   return u.src(1).dtype().isInt() && laneCount(u.src(1)) == (u.dtype().isImage() ? 2 : 1) &&
-         (u.srcCount() == 2 || u.src(2).dtype() == dtypes::bool_);
+         (u.srcCount() == 2 || u.src(2).dtype().isBool());
 }
 bool isAddress(UOp u) {
   while (u.is(Op::CAST)) u = u.src(0);
   return u.is(Op::INDEX) || u.is(Op::LOAD) || u.is(Op::UNROLL);
 }
+/// The lanes of the gate of an access: each lane of a load may have its own.
+int gateLanes(UOp access) {
+  UOp u = access.src(0);
+  while (u.is(Op::CAST)) u = u.src(0);
+  return u.is(Op::INDEX) && u.srcCount() > 2 && u.src(2).dtype().isBool() ? laneCount(u.src(2)) : 1;
+}
 bool isLoad(const Match& m) {
   UOp u = m.root();
   if (u.srcCount() < 1 || !isAddress(u.src(0)) || u.dtype().isPtr() || u.dtype().isVoid()) return false;
+  if (gateLanes(u) != 1 && gateLanes(u) != laneCount(u)) return false;
   return u.srcCount() < 2 || u.src(1).dtype().isVoid() || u.src(1).dtype() == u.dtype();
 }
 bool isStore(const Match& m) {
   UOp u = m.root();
-  if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0))) return false;
+  if (u.srcCount() < 2 || !u.dtype().isVoid() || !isAddress(u.src(0)) || gateLanes(u) != 1) return false;
   if (isBox(u) && u.src(1).is(Op::INDEX) && u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return true;
   DType to = u.src(0).dtype(), value = u.src(1).dtype();
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();

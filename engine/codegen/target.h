@@ -34,6 +34,8 @@ struct Target {
   int vectorLimit = 64;        ///< lanes of the longest vector type, for any element type
   bool alignedVectors = false; ///< a load or store of n lanes must be aligned to n elements
   int aluLanes = 1; ///< lanes of arithmetic that the renderer writes as one operation; 1: scalars only
+  int maskedLoads =
+      0; ///< bytes of the smallest elements of which a vector is loaded under a mask of its lanes; 0: of none
   bool computesHalf = true; ///< else halves are only stored and converted; arithmetic on them is in float32
   bool mayReassociate = false; ///< its compiler may take (x + y) - y for x, as WGSL allows
   std::vector<TensorCore> tensorCores = {};

@@ -32,6 +32,7 @@ constexpr double kAddressing = 6;   ///< operations of an address with divisions
 constexpr double kThere = 0.4;      ///< part of the lanes of a strided window that is read; the rest is 0
 constexpr double kPanelCare = 1.08; ///< factor on the cost of a panel: at equal cost, contiguous memory
                                     ///< is read without a panel
+constexpr double kMask = 2;         ///< shuffles that take as long as to make the mask of a vector
 constexpr int64_t kWindow = 5;      ///< a sum of at most this length is unrolled, and its gates fold
 
 /// Registers available for accumulators.
@@ -46,14 +47,15 @@ struct Chosen {
 
 class Model {
 public:
-  Model(const std::vector<TileAxis>& axes, size_t reads, int64_t width, int64_t termShare)
-      : axes_(axes), reads_(reads), width_(width), termShare_(termShare) {
+  Model(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
+      : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
+        written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
       all *= static_cast<double>(a.extent);
     }
-    for (size_t r = 0; r < reads && all > kCached; ++r) {
+    for (size_t r = 0; r < reads_ && all > kCached; ++r) {
       auto every = [&](auto holds) { return std::all_of(axes.begin(), axes.end(), holds); };
       if (!every([&](const TileAxis& a) { return a.strides[r] != 0; })) continue;
       ++streams_;
@@ -72,7 +74,8 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > mostTileRegisters(width_) * width_ || all * termShare_ > kMostPlaces) return kNever;
+    if (all > mostTileRegisters(width_) * width_ || all * written_.steps * written_.terms > kMostPlaces)
+      return kNever;
     if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
     auto vectorsOf = [&](int64_t n) {
@@ -113,6 +116,9 @@ public:
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
         if (ragged && !partial) inserts += 2 * times * vectorsOf(lanes.amount);
         if (gated) branches += times;
+      } else if (v.strides[r] == 1 && hasMasks_) {
+        loads += times * vectorsOf(lanes.amount);
+        inserts += kMask * times * vectorsOf(lanes.amount);
       } else {
         double there = known && v.gates[r] && v.strides[r] == TileAxis::kNotLinear ? kThere : 1;
         loads += times * n * there;
@@ -223,15 +229,20 @@ private:
   }
 
   /// Whether gates and divisions in the address of a read fold at compile time: the lanes are the whole axis,
-  /// and the sums that the address depends on are short enough to be unrolled.
+  /// and the sums that decide with them are short enough to be unrolled.
   bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
     if (lanes.amount != axes_[lanes.axis].extent) return false;
     for (const TileAxis& a : axes_) {
       if (!a.isTerm || (!a.gates[read] && a.strides[read] != TileAxis::kNotLinear)) continue;
+      const auto& with = axes_[lanes.axis].knownWith;
+      if (!with.empty() && &a != &axes_[lanes.axis] &&
+          std::ranges::find(with[read], a.range) == with[read].end())
+        continue;
       if (a.extent > kWindow) return false;
       all *= a.extent;
     }
-    return all <= mostWrittenOut(width_) * (axes_[lanes.axis].isTerm ? 1 : termShare_);
+    return all <= mostWrittenOut(width_) * (axes_[lanes.axis].isTerm ? 1 : written_.steps) &&
+           all * written_.steps <= kMostPlaces;
   }
 
   /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
@@ -263,18 +274,24 @@ private:
 
   const std::vector<TileAxis>& axes_;
   size_t reads_;
-  int64_t width_, termShare_;
+  int64_t width_;
+  bool hasMasks_;
+  WrittenOut written_;
   double steps_ = 1;
   double streams_ = 0; ///< reads that come from memory, each element once
   double jumps_ = 0;   ///< of them those whose terms lie apart
 };
 
-/// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`.
+/// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`. A longer axis may be taken whole
+/// where its gates are then known.
 std::vector<int64_t> amounts(const TileAxis& axis, int64_t upTo, int64_t whole) {
   std::vector<int64_t> found;
   if (axis.oneByOne) upTo = 1;
   for (int64_t d = 1; d <= std::min(axis.extent, upTo); ++d)
     if (axis.extent % d == 0 || (axis.mayOverlap && d % whole == 0)) found.push_back(d);
+  const bool isGated = std::ranges::find(axis.gates, true) != axis.gates.end();
+  if (!axis.oneByOne && isGated && axis.extent > upTo && axis.extent <= 2 * upTo)
+    found.push_back(axis.extent);
   return found;
 }
 
@@ -295,9 +312,10 @@ void keepOthers(Tile& tile, const std::vector<TileAxis>& axes,
 
 } // namespace
 
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, int64_t termShare,
+Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written,
                 bool listOthers) {
-  Model model(axes, reads, registerLanes, termShare);
+  const Model model(axes, machine, written);
+  const int64_t registerLanes = machine.registerLanes;
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
     few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, kMaxRows, 4));
@@ -356,12 +374,12 @@ Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registe
   for (const Tile::Part& p : tile.parts) tile.lanes *= p.amount;
   const std::vector<int64_t>& strides = axes[lanes.axis].strides;
   tile.vectors = lanes.amount > 1;
-  for (size_t r = 0; r < reads; ++r)
+  for (size_t r = 0; r < machine.reads; ++r)
     tile.vectors &= strides[r] == 0 || strides[r] == 1 || model.panelReuse(r, lanes, rows) > 0;
   return tile;
 }
 
-std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, const TileMachine& machine,
                                   const std::vector<Tile::Part>& parts) {
   std::vector<Chosen> chosen;
   for (const Tile::Part& p : parts) {
@@ -372,7 +390,7 @@ std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t read
   if (axes.empty()) return std::nullopt;
   const Chosen lanes = chosen.empty() ? Chosen{0, 1} : chosen.back();
   if (!chosen.empty()) chosen.pop_back();
-  const double cost = Model(axes, reads, registerLanes, 1).cost(lanes, chosen);
+  const double cost = Model(axes, machine, {}).cost(lanes, chosen);
   return cost < Model::kNever ? std::optional(cost) : std::nullopt;
 }
 

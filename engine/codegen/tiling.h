@@ -48,7 +48,9 @@ struct TileAxis {
   bool writtenInOrder = false;  ///< results along it are contiguous
   std::vector<int64_t> strides; ///< per read: 0 independent, 1 contiguous, kNotLinear, or a larger stride
   std::vector<bool> gates;      ///< per read: whether its gate depends on the axis
-  bool oneByOne = false;        ///< the axis cannot become lanes
+  /// Per read: the loops that have to be known besides the axis for its gate, or its address with divisions, to be known.
+  std::vector<std::vector<UOp>> knownWith = {};
+  bool oneByOne = false; ///< the axis cannot become lanes
   int64_t together =
       1; ///< terms that an instruction adds to each lane if the axis becomes lanes (dot_products.h)
   /// If tiles do not divide the axis, the last tile may compute results again; of terms, the rest may follow the loop.
@@ -74,13 +76,25 @@ struct Tile {
   std::vector<Other> others; ///< the cheapest tiles not chosen, for the explanation of the choice
 };
 
-/// `registerLanes`: values in a vector register. A part divides its axis, or its tiles overlap. `termShare`: a result has
-/// one in so many of the terms, where the steps of strides are written out. `listOthers`: the tiles not chosen are kept.
-Tile chooseTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes, int64_t termShare = 1,
+/// What the price of a tile asks of the machine and the kernel.
+struct TileMachine {
+  size_t reads = 0;
+  int64_t registerLanes = 1; ///< values in a vector register
+  bool hasMasks = false;     ///< lanes that lie side by side are read at once, whatever their gates
+};
+
+/// What is written out for every tile: the steps of strides, of which each result has one in so many of the terms, and the terms of sums
+/// that say which.
+struct WrittenOut {
+  int64_t steps = 1, terms = 1;
+};
+
+/// A part divides its axis, or its tiles overlap. `listOthers`: the tiles not chosen are kept.
+Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written = {},
                 bool listOthers = false);
 /// The model's price of a given tile, whose last part is the lanes: cycles a lane and step. None for a tile that is no
 /// tile of these axes, or that fills more registers than there are.
-std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, size_t reads, int64_t registerLanes,
+std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, const TileMachine& machine,
                                   const std::vector<Tile::Part>& parts);
 
 } // namespace uopscope

@@ -228,10 +228,18 @@ private:
   std::string load(UOp u) {
     Access a = accessOf(u);
     CPlace at = place(a);
+    if (a.gate && a.gate.dtype().count() > 1) return maskedLoad(a, at);
     std::string value =
         byLane(at) ? vectorOf(a.type, [&](int i) { return types_.load(laneOf(at, i)); }) : types_.load(at);
     if (!a.gate) return value;
     return types_.select(text(a.gate), value, a.alternative ? text(a.alternative) : zero(u.dtype()));
+  }
+  /// Lanes whose gate does not hold read nothing, so each is a choice of its own.
+  std::string maskedLoad(const Access& a, const CPlace& at) {
+    return vectorOf(a.type, [&](int i) {
+      const std::string otherwise = a.alternative ? lane(a.alternative, i) : zero(a.type.scalar());
+      return types_.select(lane(a.gate, i), types_.load(laneOf(at, i)), otherwise);
+    });
   }
   std::string zero(DType type) {
     std::string scalar = types_.constant(type.scalar(), ConstValue::ofInt(0));

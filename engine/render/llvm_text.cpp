@@ -230,6 +230,18 @@ std::string LlvmText::bitcast(DType to, DType from, const std::string& value) {
   return fromMemory(to, v);
 }
 
+std::string LlvmText::maskedLoad(DType d, const std::string& pointer, int64_t alignment,
+                                 const std::string& mask, const std::string& otherwise) {
+  const std::string memory = memoryType(d), element = memoryType(d.scalar());
+  const std::string suffix = element == "float"    ? "f32"
+                             : element == "double" ? "f64"
+                             : element == "half"   ? "f16"
+                                                   : element;
+  const std::string function = fmt::format("llvm.masked.load.v{}{}.p0", d.count(), suffix);
+  declared_.insert(fmt::format("declare {0} @{1}(ptr, i32, <{2} x i1>, {0})\n", memory, function, d.count()));
+  return emit("val", fmt::format("call {0} @{1}(ptr {2}, i32 {3}, <{4} x i1> {5}, {0} {6})", memory, function,
+                                 pointer, alignment, d.count(), mask, otherwise));
+}
 std::string LlvmText::toMemory(DType d, const std::string& value) {
   if (!d.isBool()) return value;
   return emit("cast", fmt::format("zext {} {} to {}", type(d), value, memoryType(d)));

@@ -36,6 +36,9 @@ public:
   /// Conversion between the forms in registers and in memory, which differ for bool.
   std::string toMemory(DType d, const std::string& value);
   std::string fromMemory(DType d, const std::string& value);
+  /// A load of a vector in its form in memory, of which each lane is read where its bit in `mask` is set; else it is that of `otherwise`.
+  std::string maskedLoad(DType d, const std::string& pointer, int64_t alignment, const std::string& mask,
+                         const std::string& otherwise);
 
   /// Adds a declaration of a function, with its end; one is written for all equal ones.
   void declare(const std::string& declaration) { declared_.insert(declaration); }

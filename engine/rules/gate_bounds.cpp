@@ -115,7 +115,53 @@ UOp comparedUnder(const Split& s, int64_t c) {
   return multiple.toUOp() < static_cast<int64_t>(floorDiv(Wide{c}, Wide{d}) + (high < over));
 }
 
+/// Whether a - sign * b is a multiple of d, term by term.
+bool differByMultiples(const Linear& a, const Linear& b, int64_t d, int64_t sign) {
+  Linear difference = a;
+  for (const Term& t : b.terms) difference.terms.push_back({t.node, -sign * (t.factor % d)});
+  if (!normalize(difference)) return false;
+  const bool isConstant = (a.constant % d - sign * (b.constant % d)) % d == 0;
+  return isConstant &&
+         std::ranges::all_of(difference.terms, [d](const Term& t) { return t.factor % d == 0; });
+}
+
 } // namespace
+
+UOp withoutRemainders(UOp gate, UOp sum) {
+  if (!sum.below().has(Op::IDIV) || !gate.below().has(Op::MOD)) return {};
+  std::vector<std::pair<Linear, int64_t>> multiples; // sums, and what divides them
+  for (UOp clause : splitUop(gate, Op::AND)) {
+    const bool isRemainder = clause.is(Op::CMPLT) && clause.src(1).isConst(1) && clause.src(0).is(Op::MOD) &&
+                             isInt(clause.src(0).src(1)) && clause.src(0).vmin() >= 0;
+    if (isRemainder) multiples.emplace_back(linearOf(clause.src(0).src(0)), intOf(clause.src(0).src(1)));
+  }
+  Linear whole = linearOf(sum), found{{}, whole.constant, whole.dtype};
+  bool any = false;
+  for (const Term& t : whole.terms) {
+    const bool isQuotient =
+        t.node.is(Op::IDIV) && isInt(t.node.src(1)) && t.factor % intOf(t.node.src(1)) == 0;
+    const int64_t by = isQuotient ? intOf(t.node.src(1)) : 0;
+    const Linear divided = isQuotient ? linearOf(t.node.src(0)) : Linear{};
+    if (!isQuotient || std::ranges::none_of(multiples, [&](const auto& m) {
+          return m.second % by == 0 &&
+                 (differByMultiples(divided, m.first, by, 1) || differByMultiples(divided, m.first, by, -1));
+        })) {
+      found.terms.push_back(t);
+      continue;
+    }
+    const int64_t times = t.factor / by;
+    int64_t constant = 0;
+    if (__builtin_mul_overflow(divided.constant, times, &constant) ||
+        __builtin_add_overflow(found.constant, constant, &found.constant))
+      return {};
+    for (Term part : divided.terms) {
+      if (__builtin_mul_overflow(part.factor, times, &part.factor)) return {};
+      found.terms.push_back(part);
+    }
+    any = true;
+  }
+  return any && normalize(found) ? found.toUOp() : UOp();
+}
 
 UOp withinBounds(const GateBounds& bounds, UOp u) {
   if (!u.is(Op::CMPLT) && !u.below().intersects(OpSet{Op::IDIV, Op::MOD})) return {};

@@ -9,6 +9,7 @@
 #include "engine/rules/interval.h"
 #include "engine/rules/variables.h"
 #include "engine/uop/linear.h"
+#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -323,11 +324,51 @@ UOp whereOnLoad(UOp condition, UOp load) {
   return joinUop(rest, Op::AND, {}).where(value, value.constLike(int64_t{0}));
 }
 
+/// The address of a read whose value only counts where the clauses of `condition` hold. Where it is inside of its buffer anyway, these
+/// need no longer be clauses of its gate; else the new address may lie outside where they do not hold, and they are.
+UOp addressUnder(UOp read, UOp condition, const std::vector<UOp>& clauses) {
+  const UOp at = read.src(1), buffer = read.src(0);
+  const UOp index = withoutRemainders(condition, indexOf(at));
+  if (!index) return {};
+  const int64_t size = buffer.dtype().isPtr() ? buffer.dtype().size() : DType::kUnsized;
+  const bool isInside = size != DType::kUnsized && index.vmin() >= 0 && index.vmax() < size;
+  std::vector<UOp> gate;
+  for (UOp c : splitUop(validOf(at), Op::AND))
+    if (!c.isConst(1) && !(isInside && std::ranges::find(clauses, c) != clauses.end())) gate.push_back(c);
+  for (UOp c : clauses)
+    if (!isInside && c.below().has(Op::MOD) && std::ranges::find(gate, c) == gate.end()) gate.push_back(c);
+  return gate.empty() ? index : joinUop(gate, Op::AND, {}).where(index, UOp::invalid());
+}
+
+/// Reads below a choice: where the condition does not hold, nobody needs what they read.
+UOp readsUnderCondition(Match& m) {
+  const UOp condition = m[cond], value = m[x];
+  if (!condition.below().has(Op::MOD) || !value.below().has(Op::IDIV) || !value.below().has(Op::INDEX))
+    return m.decline("no remainder decides about an address");
+  if (condition.below().has(Op::INDEX) || condition.below().has(Op::LOAD))
+    return m.decline("the condition reads memory");
+  constexpr size_t kMostRead = 16;
+  const std::vector<UOp> clauses = splitUop(condition, Op::AND);
+  UOpMap<UOp> better;
+  size_t reads = 0;
+  visitBelow(value, [&](UOp u) {
+    if (u.in({Op::REDUCE, Op::LOAD, Op::AFTER})) return Visit::Past;
+    if (!u.is(Op::INDEX)) return Visit::Below;
+    if (++reads > kMostRead) return Visit::Stop;
+    if (u.srcCount() == 2 && !u.src(1).below().has(Op::INDEX))
+      if (UOp at = addressUnder(u, condition, clauses)) better[u] = u.withSrc({u.src(0), at});
+    return Visit::Past;
+  });
+  if (better.empty()) return m.decline("no address has a quotient that the condition makes whole");
+  return condition.where(value.substitute(better), m.root().src(2));
+}
+
 constexpr Pat kAccess = pat::any(OpSet{Op::INDEX, Op::LOAD});
 
 constexpr RuleDef kValidRules[] = {
     RULE("simplify-gate", pat::any(OpSet{Op::AND}).withDtype(kMaskBool), simplifyConjunction),
     RULE("gated-given-valid", kGated, gatedGivenValid),
+    RULE("reads-under-condition", pat::where(cond, x, 0), readsUnderCondition),
 };
 constexpr RuleDef kDropClauseRules[] = {
     RULE("drop-clauses", kGated, dropClauses),

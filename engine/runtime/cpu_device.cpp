@@ -52,6 +52,7 @@ public:
       t.globalMax = {cores, 1, 1};
       t.aluLanes = t.maxVectorLanes = cpu->lanes;
       t.computesHalf = cpu->computesHalf;
+      if (llvm && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
       if (llvm) t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);
       if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
       it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;

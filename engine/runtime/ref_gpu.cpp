@@ -189,7 +189,9 @@ void RefProgram::tell(const WorkItem& item, const Instruction& in) const {
   if (in.what == Do::Load || in.what == Do::Store) {
     const Memory& m = memories_[static_cast<size_t>(in.memory)];
     step.memory = in.memory;
-    const bool open = in.b.slot < 0 || v[in.b.slot].i != 0;
+    const std::span<const ConstValue> gates = lanes(in.b, in.lanes);
+    const bool open =
+        gates.empty() || std::ranges::any_of(gates, [](const ConstValue& g) { return g.i != 0; });
     if (open) step.element = v[in.a.slot].i;
     if (open) step.count = std::max<int64_t>(1, in.type.itemsize() * in.lanes / m.element.itemsize());
   }

@@ -97,6 +97,7 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   ConstValue* v = item.values.data();
   const Memory& m = memories_[static_cast<size_t>(in.memory)];
   bool isLoad = in.what == Do::Load;
+  if (isLoad && in.isMasked()) return maskedLoad(r, item, in);
   if (in.b.slot >= 0 && v[in.b.slot].i == 0) {
     if (!isLoad) return;
     for (int32_t lane = 0; lane < in.lanes; ++lane)
@@ -108,10 +109,7 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   int64_t step = in.type.itemsize(), width = m.element.itemsize();
   bool isOutside = index < 0 || index > m.size || (m.size - index) * width < step * in.lanes;
   if (isOutside && m.size != DType::kUnsized) outOfBounds(in, index);
-  std::byte* base = m.global >= 0 ? static_cast<std::byte*>(r.buffers[static_cast<size_t>(m.global)])
-                    : m.shared    ? const_cast<std::byte*>(r.shared.data()) + m.offset
-                                  : item.own.data() + m.offset;
-  std::byte* p = base + index * width;
+  std::byte* p = addressOf(r, item, m) + index * width;
   int64_t bytes = step * in.lanes;
   if (isLoad) {
     if (watch_) watch(in, index, bytes, nullptr, p);
@@ -124,6 +122,29 @@ void RefProgram::access(const Run& r, WorkItem& item, const Instruction& in) con
   for (int32_t lane = 0; lane < in.lanes; ++lane)
     writeValue(in.type, p + lane * step, v[in.c.slot + lane * in.c.step]);
   if (watch_) watch(in, index, bytes, before.data(), p);
+}
+
+/// Lanes whose gate does not hold read nothing.
+void RefProgram::maskedLoad(const Run& r, WorkItem& item, const Instruction& in) const {
+  ConstValue* v = item.values.data();
+  const Memory& m = memories_[static_cast<size_t>(in.memory)];
+  const std::byte* base = addressOf(r, item, m);
+  for (int32_t lane = 0; lane < in.lanes; ++lane) {
+    ConstValue& to = v[in.to.slot + lane];
+    if (v[in.b.slot + lane].i == 0) {
+      to = in.c.slot >= 0 ? v[in.c.slot + lane * in.c.step] : convertConst(in.type, ConstValue::ofInt(0));
+      continue;
+    }
+    const int64_t index = v[in.a.slot].i + lane;
+    if (m.size != DType::kUnsized && (index < 0 || index >= m.size)) outOfBounds(in, index);
+    to = readValue(in.type, base + index * in.type.itemsize());
+  }
+}
+
+std::byte* RefProgram::addressOf(const Run& r, WorkItem& item, const Memory& m) {
+  return m.global >= 0 ? static_cast<std::byte*>(r.buffers[static_cast<size_t>(m.global)])
+         : m.shared    ? const_cast<std::byte*>(r.shared.data()) + m.offset
+                       : item.own.data() + m.offset;
 }
 
 /// Adds products to each lane; the operands have in.left terms for each.

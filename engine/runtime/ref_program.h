@@ -117,6 +117,8 @@ private:
         {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for. For a Dot: its terms
     std::array<bool, 2> sideBySide =
         {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
+    /// Whether each lane of a Load has a gate.
+    bool isMasked() const { return b.slot >= 0 && b.step != 0 && lanes > 1; }
   };
   struct Memory {
     std::string name;
@@ -137,6 +139,8 @@ private:
   Do run(Run& r, WorkItem& item) const;
   static void dot(ConstValue* values, const Instruction& in);
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
+  void maskedLoad(const Run& r, WorkItem& item, const Instruction& in) const;
+  static std::byte* addressOf(const Run& r, WorkItem& item, const Memory& m);
   void copyBox(Run& r, const WorkItem& item, const Instruction& in) const;
   void waitForBoxes(Run& r, const WorkItem& item, const Instruction& in) const;
   void prepareBoxes(Run& r, const Instruction& in) const;

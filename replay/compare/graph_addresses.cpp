@@ -10,6 +10,16 @@
 
 namespace uopscope {
 
+namespace {
+
+/// Whether a single address has a gate for each of the elements that begin there.
+bool isMasked(UOp u) {
+  return u.is(Op::INDEX) && u.srcCount() == 3 && u.src(2).dtype().isBool() && u.src(2).dtype().count() > 1 &&
+         u.src(1).dtype().count() == 1;
+}
+
+} // namespace
+
 std::vector<Pointer> GraphValues::pointers(UOp u) {
   switch (u.op()) {
   case Op::INDEX: return indexPointers(u);
@@ -17,7 +27,7 @@ std::vector<Pointer> GraphValues::pointers(UOp u) {
   case Op::BITCAST: {
     auto out = pointers(u.src(0));
     if (u.dtype().scalar() != u.src(0).dtype().scalar()) cannotEvaluate("memory is read as another type");
-    if (out.size() == 1 || u.dtype().isPtr())
+    if (!isMasked(u.src(0)) && (out.size() == 1 || u.dtype().isPtr()))
       for (Pointer& p : out) p.width = u.dtype().isPtr() ? u.dtype().base().count() : p.width;
     return out;
   }
@@ -116,7 +126,8 @@ std::vector<Pointer> GraphValues::indexPointers(UOp u) {
     const ConstValue& i = at[l % at.size()];
     const bool open = gate.empty() || gate[l % gate.size()].i != 0;
     const UOp base = bases.empty() ? memory : bases[l % bases.size()].memory;
-    out.push_back({base, i.i, open && !i.isInvalid(), consecutive ? static_cast<int>(lanes) : 1});
+    const int64_t place = isMasked(u) ? i.i + static_cast<int64_t>(l) : i.i;
+    out.push_back({base, place, open && !i.isInvalid(), consecutive ? static_cast<int>(lanes) : 1});
   }
   if (u.dtype().isPtr() && u.dtype().base().count() > 1)
     for (Pointer& p : out) p.width = u.dtype().base().count();

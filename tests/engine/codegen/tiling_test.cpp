@@ -26,7 +26,7 @@ TEST_CASE("a product of matrices is computed in rows of two vectors") {
   PoolScope nodes(pool);
   std::vector<TileAxis> axes{output(0, 512, {512, 0}, false), output(1, 512, {0, 1}, true),
                              term(2, 512, {1, 512})};
-  Tile t = chooseTile(axes, 2, 8);
+  Tile t = chooseTile(axes, {2, 8});
   REQUIRE(t.parts.size() == 2);
   CHECK(t.vectors);
   CHECK(t.parts[0].range == axes[0].range);
@@ -43,7 +43,7 @@ TEST_CASE(
   for (int64_t rows : {512, 8}) {
     std::vector<TileAxis> axes{output(0, rows, {512, 0}, false), output(1, 512, {0, 512}, true),
                                term(2, 512, {1, 1})};
-    Tile t = chooseTile(axes, 2, 8);
+    Tile t = chooseTile(axes, {2, 8});
     REQUIRE(!t.parts.empty());
     CAPTURE(rows);
     CHECK(t.parts.back().isTerm == (rows == 8));
@@ -55,7 +55,7 @@ TEST_CASE("where results lie apart the terms become lanes") {
   Pool pool;
   PoolScope nodes(pool);
   std::vector<TileAxis> axes{output(0, 100, {512}, true), term(1, 512, {1})};
-  Tile t = chooseTile(axes, 1, 8);
+  Tile t = chooseTile(axes, {1, 8});
   REQUIRE(!t.parts.empty());
   CHECK(t.parts.back().isTerm);
   CHECK(t.parts.back().amount % 8 == 0);
@@ -72,7 +72,7 @@ TEST_CASE("lanes are found along an axis of odd length") {
                              term(4, 16, {169, 9}),
                              term(5, 3, {13, 3}),
                              term(6, 3, {1, 1})};
-  Tile t = chooseTile(axes, 2, 8);
+  Tile t = chooseTile(axes, {2, 8});
   CHECK(t.lanes >= 32);
   CHECK(t.parts.size() >= 2);
 }
@@ -84,7 +84,7 @@ TEST_CASE("an axis that divides addresses is taken whole, so that they are known
   std::vector<TileAxis> axes{output(0, 128, {3200}, false), output(1, 11, {kApart}, false),
                              output(2, 11, {kApart}, true), term(3, 3, {kApart}), term(4, 3, {kApart})};
   for (size_t a = 1; a < axes.size(); ++a) axes[a].gates[0] = true;
-  Tile t = chooseTile(axes, 1, 8);
+  Tile t = chooseTile(axes, {1, 8});
   REQUIRE(!t.parts.empty());
   CHECK(t.parts.back().amount == 11);
   CHECK(t.lanes * 9 <= mostWrittenOut(16));
@@ -96,7 +96,8 @@ TEST_CASE("every part divides its axis") {
   for (int64_t n = 1; n < 70; ++n) {
     std::vector<TileAxis> axes{output(0, n, {n, 0}, false), output(1, n + 1, {0, 1}, true),
                                term(2, n + 2, {1, n + 1})};
-    for (const Tile::Part& p : chooseTile(axes, 2, 8).parts) CHECK(p.range.src(0).arg().i() % p.amount == 0);
+    for (const Tile::Part& p : chooseTile(axes, {2, 8}).parts)
+      CHECK(p.range.src(0).arg().i() % p.amount == 0);
   }
 }
 
@@ -113,9 +114,14 @@ TEST_CASE(
   std::vector<TileAxis> axes{output(0, 32, {784, 16}, false), gated(output(1, 28, {28, 0}, false)),
                              gated(output(2, 28, {1, 0}, false)), gated(term(3, 4, {kNotLinear, 4})),
                              gated(term(4, 4, {kNotLinear, 1}))};
-  const Tile shared = chooseTile(axes, 2, 16, 4);
+  // A row's terms decide about rows, and a column's about columns.
+  for (size_t i : {1, 2}) axes[i].knownWith = {{axes[i + 2].range}, {}};
+  const Tile shared = chooseTile(axes, {2, 16}, {4});
   REQUIRE(!shared.parts.empty());
   CHECK(shared.parts.back().range == axes[2].range);
   CHECK(shared.parts.back().amount == 28);
-  CHECK(shared.cycles < chooseTile(axes, 2, 16).cycles);
+  axes[2].knownWith = {{axes[3].range, axes[4].range}, {}}; // too many terms to be written out
+  CHECK(shared.cycles < chooseTile(axes, {2, 16}).cycles);
+  const Tile masked = chooseTile(axes, {2, 16, true});
+  CHECK(masked.cycles < chooseTile(axes, {2, 16}).cycles); // lanes side by side are read under a mask
 }

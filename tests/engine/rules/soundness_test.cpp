@@ -37,13 +37,15 @@ bool defined(UOp u, const Binding& leaves) {
 
 /// Rules about nodes without a value of their own; separate tests cover them.
 const std::set<std::string> kElsewhere = {
-    "gep-of-gep",        "gep-of-vectorize",  "gep-of-const",       "gep-of-void",      "gep-in-order",
-    "gep-through-alu",   "cat-as-vectorize",  "geps-of-one-vector", "gep-through-wmma", "alu-of-broadcasts",
-    "store-own-load",    "store-where-then",  "store-where-else",   "store-nowhere",    "load-nowhere",
-    "load-nowhere-else", "group-of-one",      "flatten-effects",    "end-of-nothing",   "after-effects",
-    "after-nothing",     "mul-out-of-reduce", "exact-product",      "range-mod-extent", "range-div-extent",
-    "bind-of-const",     "bitcast-bitcast",   "normal-operands",    "cast-to-same",     "gate-of-invalid",
-    "simplify-gate",     "gated-given-valid", "vector-of-constants"};
+    "gep-of-gep",          "gep-of-vectorize",     "gep-of-const",     "gep-of-void",
+    "gep-in-order",        "gep-through-alu",      "cat-as-vectorize", "geps-of-one-vector",
+    "gep-through-wmma",    "alu-of-broadcasts",    "store-own-load",   "store-where-then",
+    "store-where-else",    "store-nowhere",        "load-nowhere",     "load-nowhere-else",
+    "group-of-one",        "flatten-effects",      "end-of-nothing",   "after-effects",
+    "after-nothing",       "mul-out-of-reduce",    "exact-product",    "range-mod-extent",
+    "range-div-extent",    "bind-of-const",        "bitcast-bitcast",  "normal-operands",
+    "cast-to-same",        "gate-of-invalid",      "simplify-gate",    "gated-given-valid",
+    "vector-of-constants", "reads-under-condition"};
 
 } // namespace
 
