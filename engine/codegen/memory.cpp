@@ -122,6 +122,9 @@ struct AccessPlan {
       gateOf; ///< of each original lane that is accessed whatever its gate says; empty: there are none
 };
 
+/// Lanes and bytes of a masked load. LLVM 19 does not end its work on some of two and of four lanes.
+constexpr int64_t kFewestMasked = 8, kLeastMasked = 16;
+
 /// Lanes with one gate and one base, by their offsets.
 struct LaneGroup {
   UOp gate, base;
@@ -134,7 +137,7 @@ struct LaneGroup {
 /// of the buffer, it is read whatever its gate says, and the gates choose between what was read and zero; elsewhere the
 /// gates become a mask, where the target has masks. Lanes that agree about their gate keep it.
 void readTogether(const Target& target, std::vector<LaneGroup>& groups, UOp buffer, AccessPlan& plan) {
-  constexpr size_t kFewest = 4, kFewestMasked = 2; // gates
+  constexpr size_t kFewest = 4, kFewestUnderMask = 2; // gates
   const int64_t size = buffer.dtype().size();
   // In order of first appearance: an order of addresses would differ from run to run.
   std::vector<std::vector<size_t>> ofBase;
@@ -157,7 +160,7 @@ void readTogether(const Target& target, std::vector<LaneGroup>& groups, UOp buff
   std::vector<LaneGroup> together;
   for (const std::vector<size_t>& members : ofBase) {
     const bool isInside = areInside(members);
-    if (members.size() < (isInside ? kFewest : kFewestMasked) ||
+    if (members.size() < (isInside ? kFewest : kFewestUnderMask) ||
         (!isInside && !hasMasks(target, buffer.dtype())))
       continue;
     LaneGroup& all = together.emplace_back(LaneGroup{{}, groups[members[0]].base, {}});
@@ -232,6 +235,8 @@ AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
         }
         UOp flat = g.base ? (offsets[first] ? g.base + offsets[first] : g.base)
                           : UOp::constant(index.src(1).dtype().scalar(), offsets[first]);
+        if (!g.gateAtOffset.empty() && (width < kFewestMasked || width * element.itemsize() < kLeastMasked))
+          width = 1;
         const UOp gate = g.gateAtOffset.empty() ? g.gate : maskOf(g, offsets[first], width);
         const bool isIndex = flat.dtype() == dtypes::index && (!gate || laneCount(gate) == 1);
         UOp address = buffer.indexed({gate && isIndex ? flat.validWhere(gate) : flat});

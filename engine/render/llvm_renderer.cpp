@@ -213,7 +213,6 @@ private:
     }
     if (std::string repeated = repeatedGroup(u); !repeated.empty()) return repeated;
     if (std::string shuffled = shuffle(u); !shuffled.empty()) return shuffled;
-    if (std::string bits = bitsOf(u); !bits.empty()) return bits;
     std::string v = "poison";
     for (size_t i = 0; i < u.srcCount(); ++i)
       v = out_.emit("vec",
@@ -249,32 +248,6 @@ private:
                           "vec",
                           fmt::format("shufflevector {0} {1}, {0} poison, {0} zeroinitializer", wide, put));
     return out_.emit("vec", fmt::format("bitcast {} {} to {}", wide, all, LlvmText::type(u.dtype())));
-  }
-
-  /// Conditions of which few differ, such as gates that only the first or the last lane may close: bits of one number, of which each
-  /// condition sets its own. Empty for other lanes.
-  std::string bitsOf(UOp u) {
-    constexpr size_t kMostConditions = 4;
-    const size_t n = u.srcCount();
-    if (!u.dtype().isBool() || n < 8 || n > 64 || (n & (n - 1))) return {};
-    std::vector<std::pair<UOp, uint64_t>> conditions;
-    for (size_t i = 0; i < n; ++i) {
-      auto at = std::ranges::find(conditions, u.src(i), &std::pair<UOp, uint64_t>::first);
-      if (at == conditions.end()) {
-        if (conditions.size() == kMostConditions) return {};
-        at = conditions.insert(at, {u.src(i), 0});
-      }
-      at->second |= uint64_t{1} << i;
-    }
-    const std::string type = fmt::format("i{}", n);
-    std::string bits;
-    for (const auto& [condition, lanes] : conditions) {
-      if (condition.isConst(0)) continue;
-      const std::string own = out_.emit("bits", fmt::format("select i1 {}, {} {}, {} 0", value(condition),
-                                                            type, static_cast<int64_t>(lanes), type));
-      bits = bits.empty() ? own : out_.emit("bits", fmt::format("or {} {}, {}", type, bits, own));
-    }
-    return out_.emit("vec", fmt::format("bitcast {} {} to {}", type, bits, LlvmText::type(u.dtype())));
   }
 
   /// Lanes of one vector or two, in any order; empty where they come from elsewhere.
