@@ -248,10 +248,6 @@ bool insideAtAllSteps(const Access& a) {
                   u.bufferOf().arg().repr(), a.size, how));
 }
 
-} // namespace
-
-namespace {
-
 void checkLane(UOp sink, std::string_view pass, UOp u, int64_t lane) {
   auto a = accessOf(u, lane);
   if (!a || a->valid.isConst(0) || a->index.isInvalidConst()) return;

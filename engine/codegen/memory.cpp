@@ -33,6 +33,11 @@ int accessLanes(const Target& target, DType d, AddrSpace space) {
   return std::max(1, std::min(bytes / std::max(1, d.scalar().itemsize()), target.vectorLimit));
 }
 
+namespace {
+/// Lanes and bytes of a masked load. LLVM 19 does not end its work on some of two and of four lanes.
+constexpr int64_t kFewestMasked = 8, kLeastMasked = 16;
+} // namespace
+
 bool hasMasks(const Target& target, DType pointer) {
   return target.maskedLoads && pointer.addrspace() == AddrSpace::Global &&
          pointer.base().scalar().itemsize() >= target.maskedLoads;
@@ -108,7 +113,6 @@ int64_t powerOfTwoIn(UOp u, int64_t limit) {
 
 /// A run of lanes that are contiguous in memory.
 struct Access {
-  LaneAddress at;
   int64_t lanes;
   UOp address; ///< the pointer of the load or store
 };
@@ -122,9 +126,6 @@ struct AccessPlan {
       gateOf; ///< of each original lane that is accessed whatever its gate says; empty: there are none
 };
 
-/// Lanes and bytes of a masked load. LLVM 19 does not end its work on some of two and of four lanes.
-constexpr int64_t kFewestMasked = 8, kLeastMasked = 16;
-
 /// Lanes with one gate and one base, by their offsets.
 struct LaneGroup {
   UOp gate, base;
@@ -132,6 +133,17 @@ struct LaneGroup {
   std::map<int64_t, UOp> gateAtOffset =
       {}; ///< where lanes have gates of their own, which a vector of gates masks
 };
+
+/// The places of a group that follow one another, at most.
+int64_t longestRun(const LaneGroup& g) {
+  int64_t longest = 0, run = 0, last = 0;
+  for (const auto& [offset, lanes] : g.lanesAtOffset) {
+    run = run && offset == last + 1 ? run + 1 : 1;
+    longest = std::max(longest, run);
+    last = offset;
+  }
+  return longest;
+}
 
 /// Lanes whose gates differ, of one base, are read as a vector. Each lane would else be a branch of its own. Where each place is inside
 /// of the buffer, it is read whatever its gate says, and the gates choose between what was read and zero; elsewhere the
@@ -159,40 +171,49 @@ void readTogether(const Target& target, std::vector<LaneGroup>& groups, UOp buff
   std::vector<bool> joined(groups.size());
   std::vector<LaneGroup> together;
   for (const std::vector<size_t>& members : ofBase) {
-    const bool isInside = areInside(members);
-    if (members.size() < (isInside ? kFewest : kFewestUnderMask) ||
-        (!isInside && !hasMasks(target, buffer.dtype())))
-      continue;
-    LaneGroup& all = together.emplace_back(LaneGroup{{}, groups[members[0]].base, {}});
-    for (size_t g : members) {
-      joined[g] = true;
-      const UOp gate = groups[g].gate ? groups[g].gate : always;
+    const bool isInside = members.size() >= kFewest && areInside(members);
+    LaneGroup all{{}, groups[members[0]].base, {}};
+    bool areChosen = isInside; // by their gates, after the read
+    for (size_t g : members)
       for (const auto& [offset, lanes] : groups[g].lanesAtOffset) {
         auto& there = all.lanesAtOffset[offset];
         there.insert(there.end(), lanes.begin(), lanes.end());
-        if (!isInside) {
-          UOp& mask = all.gateAtOffset[offset];
-          if (mask) plan.gateOf.resize(plan.laneAt.size()); // lanes with different gates read one place
-          mask = mask ? mask | gate : gate;
-        } else
-          plan.gateOf.resize(plan.laneAt.size());
+        if (isInside) continue;
+        const UOp gate = groups[g].gate ? groups[g].gate : always;
+        UOp& mask = all.gateAtOffset[offset];
+        areChosen |= static_cast<bool>(mask); // lanes with different gates read one place
+        mask = mask ? mask | gate : gate;
       }
-    }
-    if (plan.gateOf.empty()) continue;
-    for (size_t g : members)
+    const bool isMasked = members.size() >= kFewestUnderMask && hasMasks(target, buffer.dtype()) &&
+                          longestRun(all) >= kFewestMasked;
+    if (!isInside && !isMasked) continue;
+    if (areChosen) plan.gateOf.resize(plan.laneAt.size());
+    for (size_t g : members) {
+      joined[g] = true;
       for (const auto& [offset, lanes] : groups[g].lanesAtOffset)
-        for (int lane : lanes) plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
+        for (int lane : lanes)
+          if (areChosen) plan.gateOf[static_cast<size_t>(lane)] = groups[g].gate;
+    }
+    together.push_back(std::move(all));
   }
   for (size_t g = groups.size(); g-- > 0;)
     if (joined[g]) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(g));
   std::ranges::move(together, std::back_inserter(groups));
 }
 
-/// The gates of `width` places from `first` on, as a mask.
-UOp maskOf(const LaneGroup& g, int64_t first, int64_t width) {
+/// The gate of `width` places from `first` on: one where all have the same, null if it always holds, else a mask.
+UOp gateAt(const LaneGroup& g, int64_t first, int64_t width) {
+  if (g.gateAtOffset.empty()) return g.gate;
   std::vector<UOp> gates;
   for (int64_t k = 0; k < width; ++k) gates.push_back(g.gateAtOffset.at(first + k));
-  return joinLanes(gates);
+  if (std::ranges::count(gates, gates[0]) < width) return joinLanes(gates);
+  return gates[0].isConst(1) ? UOp() : gates[0];
+}
+
+/// Whether a load may have this gate. What may not is cut in two.
+bool suitsMask(UOp gate, int64_t width, DType element) {
+  return !gate || laneCount(gate) == 1 ||
+         (width >= kFewestMasked && width * element.itemsize() >= kLeastMasked);
 }
 
 AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
@@ -235,17 +256,16 @@ AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
         }
         UOp flat = g.base ? (offsets[first] ? g.base + offsets[first] : g.base)
                           : UOp::constant(index.src(1).dtype().scalar(), offsets[first]);
-        if (!g.gateAtOffset.empty() && (width < kFewestMasked || width * element.itemsize() < kLeastMasked))
-          width = 1;
-        const UOp gate = g.gateAtOffset.empty() ? g.gate : maskOf(g, offsets[first], width);
+        UOp gate = gateAt(g, offsets[first], width);
+        for (; !suitsMask(gate, width, element); gate = gateAt(g, offsets[first], width)) width /= 2;
         const bool isIndex = flat.dtype() == dtypes::index && (!gate || laneCount(gate) == 1);
         UOp address = buffer.indexed({gate && isIndex ? flat.validWhere(gate) : flat});
         if (gate && !isIndex) address = buffer.indexed({flat, gate});
         if (isImage && width > 1)
-          address = pixelAddress(buffer, flat, g.gate);
+          address = pixelAddress(buffer, flat, gate);
         else if (width > 1)
           address = address.cast(element.vec(static_cast<int>(width)).ptr(buffer.dtype().size(), space));
-        plan.accesses.push_back({{g.gate, g.base, offsets[first]}, width, address});
+        plan.accesses.push_back({width, address});
         for (int64_t k = 0; k < width; ++k)
           for (int i : g.lanesAtOffset[offsets[first + static_cast<size_t>(k)]])
             plan.laneAt[static_cast<size_t>(i)] = place + k;

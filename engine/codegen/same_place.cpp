@@ -3,6 +3,7 @@
 #include "engine/codegen/same_place.h"
 
 #include "engine/rules/algebra.h"
+#include "engine/rules/gate_bounds.h"
 #include "engine/uop/linear.h"
 
 #include <algorithm>
@@ -19,25 +20,13 @@ bool readsMemory(UOp index, UOp range) {
                      [&](UOp u) { return u.is(Op::INDEX) && u.dependsOn(range); });
 }
 
-struct Interval {
-  int64_t least = 0, most = 0;
-};
-
-/// What the clauses of a gate leave to an expression, or to what it converts.
-Interval boundsUnder(const std::vector<UOp>& clauses, UOp x) {
-  Interval of{x.vmin(), x.vmax()};
+/// What a gate leaves to an expression, or to what it converts.
+std::pair<int64_t, int64_t> boundsUnder(const rules::GateBounds& gate, UOp x) {
+  std::pair<int64_t, int64_t> of{x.vmin(), x.vmax()};
   const bool isConverted = x.is(Op::CAST) && x.src(0).dtype().isInt();
-  for (UOp clause : clauses) {
-    const bool negated = clause.is(Op::CMPNE) && clause.src(1).isConst(1);
-    if (negated) clause = clause.src(0);
-    if (!clause.is(Op::CMPLT)) continue;
-    const UOp left = clause.src(0), right = clause.src(1);
-    const auto isIt = [&](UOp u) { return u == x || (isConverted && u == x.src(0)); };
-    if (isIt(left) && !negated && right.vmax() <= of.most) of.most = right.vmax() - 1;
-    if (isIt(left) && negated) of.least = std::max(of.least, right.vmin());
-    if (isIt(right) && !negated && left.vmin() >= of.least) of.least = left.vmin() + 1;
-    if (isIt(right) && negated) of.most = std::min(of.most, left.vmax());
-  }
+  for (UOp known : {x, isConverted ? x.src(0) : x})
+    if (const auto at = gate.of.find(known); at != gate.of.end())
+      of = {std::max(of.first, at->second.first), std::min(of.second, at->second.second)};
   return of;
 }
 
@@ -45,7 +34,7 @@ Interval boundsUnder(const std::vector<UOp>& clauses, UOp x) {
 
 std::optional<Slab> slabOf(UOp gated, UOp range) {
   constexpr int64_t kFar = int64_t{1} << 40;
-  const std::vector<UOp> clauses = splitUop(validOf(gated), Op::AND);
+  const rules::GateBounds gate(validOf(gated));
   const Linear sum = linearOf(indexOf(gated));
   Slab slab{.stride = 0, .least = sum.constant, .most = sum.constant};
   for (const Term& t : sum.terms)
@@ -55,11 +44,11 @@ std::optional<Slab> slabOf(UOp gated, UOp range) {
   const int64_t period = slab.stride * (1 + range.vmax());
   for (const Term& t : sum.terms) {
     if (t.node == range || t.factor % period == 0) continue;
-    const Interval of = boundsUnder(clauses, t.node);
-    if (of.least < -kFar || of.most > kFar) return std::nullopt;
-    const int64_t furthest = std::max(std::abs(of.least), std::abs(of.most));
+    const auto [least, most] = boundsUnder(gate, t.node);
+    if (least < -kFar || most > kFar) return std::nullopt;
+    const int64_t furthest = std::max(std::abs(least), std::abs(most));
     if (std::abs(t.factor) > kFar / (1 + furthest)) return std::nullopt;
-    const auto [low, high] = std::minmax({t.factor * of.least, t.factor * of.most});
+    const auto [low, high] = std::minmax({t.factor * least, t.factor * most});
     slab.least += low;
     slab.most += high;
   }

@@ -41,7 +41,8 @@ std::string scalarType(DType d) {
 
 /// The type as it appears in names of intrinsics: "v4f32".
 std::string mangled(DType d) {
-  std::string s = d.isFloat() ? fmt::format("f{}", 8 * d.scalar().itemsize()) : scalarType(d);
+  const bool isFloat = d.isFloat() && !isEmulatedFloat(d.scalar());
+  std::string s = isFloat ? fmt::format("f{}", 8 * d.scalar().itemsize()) : scalarType(d);
   return d.count() > 1 ? fmt::format("v{}{}", d.count(), s) : s;
 }
 
@@ -232,13 +233,10 @@ std::string LlvmText::bitcast(DType to, DType from, const std::string& value) {
 
 std::string LlvmText::maskedLoad(DType d, const std::string& pointer, int64_t alignment,
                                  const std::string& mask, const std::string& otherwise) {
-  const std::string memory = memoryType(d), element = memoryType(d.scalar());
-  const std::string suffix = element == "float"    ? "f32"
-                             : element == "double" ? "f64"
-                             : element == "half"   ? "f16"
-                                                   : element;
-  const std::string function = fmt::format("llvm.masked.load.v{}{}.p0", d.count(), suffix);
-  declared_.insert(fmt::format("declare {0} @{1}(ptr, i32, <{2} x i1>, {0})\n", memory, function, d.count()));
+  const std::string memory = memoryType(d),
+                    function = fmt::format("llvm.masked.load.{}.p0",
+                                           mangled(d.isBool() ? dtypes::uint8.vec(d.count()) : d));
+  declare(fmt::format("declare {0} @{1}(ptr, i32, <{2} x i1>, {0})\n", memory, function, d.count()));
   return emit("val", fmt::format("call {0} @{1}(ptr {2}, i32 {3}, <{4} x i1> {5}, {0} {6})", memory, function,
                                  pointer, alignment, d.count(), mask, otherwise));
 }

@@ -36,7 +36,7 @@ public:
   /// Conversion between the forms in registers and in memory, which differ for bool.
   std::string toMemory(DType d, const std::string& value);
   std::string fromMemory(DType d, const std::string& value);
-  /// A load of a vector in its form in memory, of which each lane is read where its bit in `mask` is set; else it is that of `otherwise`.
+  /// A vector in its form in memory: of each lane what is read where `mask` holds, else what `otherwise` has.
   std::string maskedLoad(DType d, const std::string& pointer, int64_t alignment, const std::string& mask,
                          const std::string& otherwise);
 

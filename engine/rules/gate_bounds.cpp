@@ -128,24 +128,26 @@ bool differByMultiples(const Linear& a, const Linear& b, int64_t d, int64_t sign
 } // namespace
 
 UOp withoutRemainders(UOp gate, UOp sum) {
-  if (!sum.below().has(Op::IDIV) || !gate.below().has(Op::MOD)) return {};
+  if (sum.dtype() != dtypes::index || !sum.below().has(Op::IDIV) || !gate.below().has(Op::MOD)) return {};
+  const auto divisorOf = [](UOp u) { return isInt(u.src(1)) && intOf(u.src(1)) > 1 ? intOf(u.src(1)) : 0; };
   std::vector<std::pair<Linear, int64_t>> multiples; // sums, and what divides them
   for (UOp clause : splitUop(gate, Op::AND)) {
-    const bool isRemainder = clause.is(Op::CMPLT) && clause.src(1).isConst(1) && clause.src(0).is(Op::MOD) &&
-                             isInt(clause.src(0).src(1)) && clause.src(0).vmin() >= 0;
-    if (isRemainder) multiples.emplace_back(linearOf(clause.src(0).src(0)), intOf(clause.src(0).src(1)));
+    const UOp remainder = clause.is(Op::CMPLT) && clause.src(1).isConst(1) ? clause.src(0) : UOp();
+    if (remainder && remainder.is(Op::MOD) && divisorOf(remainder) && remainder.vmin() >= 0)
+      multiples.emplace_back(linearOf(remainder.src(0)), divisorOf(remainder));
   }
+  const auto isMultiple = [&](const Linear& divided, int64_t by) {
+    return std::ranges::any_of(multiples, [&](const auto& m) {
+      return m.second % by == 0 &&
+             (differByMultiples(divided, m.first, by, 1) || differByMultiples(divided, m.first, by, -1));
+    });
+  };
   Linear whole = linearOf(sum), found{{}, whole.constant, whole.dtype};
   bool any = false;
   for (const Term& t : whole.terms) {
-    const bool isQuotient =
-        t.node.is(Op::IDIV) && isInt(t.node.src(1)) && t.factor % intOf(t.node.src(1)) == 0;
-    const int64_t by = isQuotient ? intOf(t.node.src(1)) : 0;
-    const Linear divided = isQuotient ? linearOf(t.node.src(0)) : Linear{};
-    if (!isQuotient || std::ranges::none_of(multiples, [&](const auto& m) {
-          return m.second % by == 0 &&
-                 (differByMultiples(divided, m.first, by, 1) || differByMultiples(divided, m.first, by, -1));
-        })) {
+    const int64_t by = t.node.is(Op::IDIV) ? divisorOf(t.node) : 0;
+    const Linear divided = by ? linearOf(t.node.src(0)) : Linear{};
+    if (!by || t.factor % by || !isMultiple(divided, by)) {
       found.terms.push_back(t);
       continue;
     }

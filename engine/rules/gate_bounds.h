@@ -33,12 +33,12 @@ struct GateBounds {
 /// Whether the sum that a clause compares is a multiple of the bounded expression, and larger multiples of fewer terms.
 bool isPartOf(const Bound& b, UOp clause);
 
-/// u with quotients, remainders and comparisons decided by the bounds of sums that are no nodes of u: within r0*59 + (r1 - r0),
-/// the sum r1 - r0. Null if there are none.
 /// A sum in which quotients without a remainder are written without division, where clauses of the gate say that there is none; null if
 /// there is no such quotient. Under (i + k) % 2 < 1 the sum (i - k + 4) / 2 * 6 + k * 3 is i * 3 + 12.
 UOp withoutRemainders(UOp gate, UOp sum);
 
+/// u with quotients, remainders and comparisons decided by the bounds of sums that are no nodes of u: within r0*59 + (r1 - r0),
+/// the sum r1 - r0. Null if there are none.
 UOp withinBounds(const GateBounds& bounds, UOp u);
 
 } // namespace uopscope::rules

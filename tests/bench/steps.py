@@ -127,12 +127,12 @@ def words(o, w, ids, rows=20000, dim=128):
     return o.gelu(x @ w("up", dim, 256)) @ w("head", 256, 64)
 
 
-def resnet(o, w, x, blocks, stem_pool, norm):
+def resnet(o, w, x, blocks, norm):
     """`blocks`: the sizes and channels of a block's convolutions, and the stride of the one of 3x3."""
     def layer(x, name, out, size, stride=1):
         y = o.conv(x, w(name, out, x.shape[1], size, size, scale=(2 / (x.shape[1] * size * size))**0.5), stride, size // 2)
         return norm(y, name, out)
-    x = o.pool(o.relu(layer(x, "stem", 64, 7, 2)), *stem_pool)
+    x = o.pool(o.relu(layer(x, "stem", 64, 7, 2)), 3, 2, 1)
     for i, (convs, stride) in enumerate(blocks):
         y = x
         for k, (size, out) in enumerate(convs):
@@ -146,10 +146,10 @@ def basic(channels, count, stride): return [([(3, channels)] * 2, stride if i ==
 def bottleneck(width, count, stride): return [([(1, width), (3, width), (1, 4 * width)], stride if i == 0 else 1) for i in range(count)]
 
 
-def resnet18(o, w, x, stem_pool=(3, 2, 1), norm=None):
+def resnet18(o, w, x, norm=None):
     """As in training: each norm by the means and variances of its batch."""
     of_batch = lambda y, name, out: o.norm(y, w(name + "w", out, scale=0), w(name + "b", out, scale=0.01))
-    return resnet(o, w, x, sum((basic(c, 2, s) for c, s in ((64, 1), (128, 2), (256, 2), (512, 2))), []), stem_pool, norm or of_batch)
+    return resnet(o, w, x, sum((basic(c, 2, s) for c, s in ((64, 1), (128, 2), (256, 2), (512, 2))), []), norm or of_batch)
 
 
 def trained_norm(o, w):
@@ -160,7 +160,7 @@ def trained_resnet18(o, w, x): return resnet18(o, w, x, norm=trained_norm(o, w))
 
 
 def trained_resnet50(o, w, x):
-    return resnet(o, w, x, sum((bottleneck(c, n, s) for c, n, s in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))), []), (3, 2, 1), trained_norm(o, w))
+    return resnet(o, w, x, sum((bottleneck(c, n, s) for c, n, s in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))), []), trained_norm(o, w))
 
 
 def cases(np):

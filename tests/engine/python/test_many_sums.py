@@ -1,8 +1,10 @@
 # Sums to a single number that many kernels read, such as the norm that clips all gradients: computed once, each of its parts in lanes.
 # Values against NumPy in float64.
+import os
 import numpy as np
 from tinygrad import Device, GlobalCounters, Tensor
 from tinygrad.codegen import get_program
+from tinygrad.codegen.opt import OptOps
 from tinygrad.uop import Ops
 from check import run
 rng = np.random.default_rng(5)
@@ -44,6 +46,16 @@ def test_a_single_reader_computes_it():
   GlobalCounters.reset()
   (x / x.square().sum()).realize()
   assert GlobalCounters.kernel_count == 1
+
+def test_kernels_of_many_loops_run_on_threads():
+  """The extents of loops side by side, multiplied, leave 64 bits: the work of a kernel is no such number."""
+  def opts(t): return [o.op for item in t.schedule() for o in get_program(item.ast, Device[Device.DEFAULT].renderer).applied_opts or ()]
+  x, y = (Tensor(rng.standard_normal((1024, 1024)).astype(np.float32)).realize() for _ in range(2))
+  for f in (lambda x: x.softmax(), lambda x: x.layernorm()):
+    z = x.detach().requires_grad_()
+    found = opts((f(z) * y).sum().gradient(z)[0])
+    assert os.cpu_count() == 1 or OptOps.THREAD in found, found
+  assert OptOps.THREAD not in opts(Tensor(rng.standard_normal((16, 16)).astype(np.float32)).realize().softmax())
 
 def test_every_sum_has_lanes():
   """Also sums of a row that follow each other in one kernel, and sums that stand side by side."""

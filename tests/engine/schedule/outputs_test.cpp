@@ -119,6 +119,10 @@ TEST_CASE("a product that a reduction reads has a kernel of its own where its ti
   f.check({product(512) + filled(1, {32, 32})}, 1); // no reduction reads it
   UOp a = f.tensor({32, 512}), b = f.tensor({32, 512});
   f.check({sum(sum(a * b, {1}), {0})}, 1); // each number is used once: there are no tiles
+  // A margin that is no zero is stored beside the product, in loops of its own; the product is stored first, with what is done to it.
+  auto inMargin = [&](UOp x) { return pad(x * x, {1, 1}, {1, 1}) + filled(1, {34, 34}); };
+  f.check({inMargin(product(512))}, 2);
+  f.check({inMargin(product(16))}, 1);
 }
 
 TEST_CASE(
