@@ -106,4 +106,25 @@ def test_a_plain_python_imports_it():
   out = subprocess.run(["/usr/bin/python3", "-c", code], env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True)
   assert out.returncode == 0 and out.stdout.strip() == "[2, 3]", out.stderr
 
+# As in a package with an LLVM of its own (triton, which PyTorch imports): it exports these names and calls them by its tables.
+WITH_ITS_OWN_LLVM = """
+namespace llvm { namespace cl { struct Option { void addArgument(); }; } }
+void llvm::cl::Option::addArgument() {}
+extern "C" const char* LLVMPrintModuleToString() { return "its own"; }
+extern "C" const char* asked() { return LLVMPrintModuleToString(); }
+extern "C" void registered() { llvm::cl::Option option; option.addArgument(); }
+"""
+
+def test_a_package_with_an_llvm_of_its_own():
+  import ctypes
+  assert Tensor([1.0, 2.0]).add(1).tolist() == [2, 3]  # ours is in use
+  with tempfile.TemporaryDirectory() as folder:
+    source, library = os.path.join(folder, "own.cpp"), os.path.join(folder, "own.so")
+    pathlib.Path(source).write_text(WITH_ITS_OWN_LLVM)
+    subprocess.run(["c++", "-shared", "-fPIC", "-O0", source, "-o", library], check=True)
+    own = ctypes.CDLL(library)
+    own.asked.restype = ctypes.c_char_p
+    assert own.asked() == b"its own"
+    own.registered()
+
 if __name__ == "__main__": run(globals())
