@@ -185,10 +185,11 @@ UOp reduceRepeated(Match& m) {
   return UOp::make(Op::CONTIGUOUS, r.dtype(), {all}); // a result of a whole shape has memory of that shape
 }
 
-/// A reduction whose longest axis has no divisor that suits: over a part of it that has one, and over the few steps that are
-/// left. Null where too few are in the part.
-UOp withoutRest(UOp r, const std::vector<bool>& repeated) {
+/// A reduction whose longest axis has no divisor of at most `largest`: over a part of it that has one, and over the few steps
+/// that are left. Null where too few are in the part, and where it would have none either.
+UOp withoutRest(UOp r, const std::vector<bool>& repeated, int64_t largest) {
   constexpr int64_t kWhole = 64, kFewest = 8 * kWhole;
+  if (largest < kSplitSmallest) return {};
   const UOp s = r.src(0);
   const auto& arg = r.arg().as<ReduceArg>();
   size_t k = s.shape().size();
@@ -235,11 +236,11 @@ UOp splitReduce(Match& m) {
   if (isCarried(r)) return m.decline("one loop carries all of its results");
   const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> repeated = axesRepeatingBase(s);
+  const int64_t largest = std::min(kSplitLargest, kSplitOutputs / outSize);
   for (int64_t axis : arg.axes) {
     auto k = static_cast<size_t>(axis);
     if (repeated[k]) continue;
-    for (int64_t divisor = std::min(kSplitLargest, kSplitOutputs / outSize); divisor >= kSplitSmallest;
-         --divisor) {
+    for (int64_t divisor = largest; divisor >= kSplitSmallest; --divisor) {
       if (in[k].i() % divisor) continue;
       // The parts come first: the kernel takes one after the other, so what a part reads stays in the cache.
       Shape split;
@@ -261,7 +262,7 @@ UOp splitReduce(Match& m) {
       return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
     }
   }
-  if (UOp apart = withoutRest(r, repeated)) return apart;
+  if (UOp apart = withoutRest(r, repeated, largest)) return apart;
   return m.decline("no axis has a divisor that suits");
 }
 

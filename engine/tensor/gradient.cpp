@@ -300,6 +300,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
   auto add = [&](UOp u, UOp g) {
     auto [it, isNew] = grads.emplace(u, g);
     if (!isNew) it->second = it->second.alu(Op::ADD, {g});
+    return it->second;
   };
   std::vector<UOp> roots;
   for (auto [root, seed] : seeded) {
@@ -318,6 +319,7 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
       derivation.keep(k);
       continue;
     }
+    const uint32_t begin = Pool::current().nextId();
     GradientContext context{known->second, users, grads};
     bool custom = hasCustomGradient(u);
     UOp each = custom ? customGradient(u, known->second) : derivation.step(k, context);
@@ -325,9 +327,12 @@ UOpMap<UOp> computeGradient(const std::vector<std::pair<UOp, UOp>>& seeded, cons
       fail(ErrorKind::Runtime, fmt::format("failed to compute gradient for {}\n\nin {}...", opName(u.op()),
                                            u.str().substr(0, 1000)));
     if (custom) derivation.keep(k); // its custom function answers, not a rule
-    OperationScope::madeGraph(each);
-    for (size_t i = 0; i < u.srcCount(); ++i)
-      if (!each.src(i).is(Op::NOOP)) add(u.src(i), summedOverLoops(each.src(i), u, u.src(i)));
+    OperationScope::madeGraph(each, begin);
+    for (size_t i = 0; i < u.srcCount(); ++i) {
+      if (each.src(i).is(Op::NOOP)) continue;
+      const uint32_t beforeSum = Pool::current().nextId();
+      OperationScope::madeGraph(add(u.src(i), summedOverLoops(each.src(i), u, u.src(i))), beforeSum);
+    }
   }
   return grads;
 }

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace uopscope {
 
 namespace {
@@ -75,10 +77,11 @@ void OperationScope::made(UOp node) {
   if (state.name && node.id() >= state.firstId && vars::tracemeta >= 1) report(node, state);
 }
 
-void OperationScope::madeGraph(UOp root) {
+void OperationScope::madeGraph(UOp root, uint32_t from) {
   ScopeState& state = scopeState();
   if (!state.name || vars::tracemeta < 1) return;
-  for (UOp node : root.toposort([&](UOp u) { return u.id() >= state.firstId; })) report(node, state);
+  from = std::max(from, state.firstId);
+  for (UOp node : root.toposort([&](UOp u) { return u.id() >= from; })) report(node, state);
 }
 
 void fail(ErrorKind kind, const std::string& message) {

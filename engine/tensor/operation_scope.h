@@ -38,8 +38,9 @@ public:
   static const char* current();
   /// Reports a node made in the current scope. A node that existed before keeps its origin.
   static void made(UOp node);
-  /// Reports every node below `root` that the current scope made.
-  static void madeGraph(UOp root);
+  /// Reports every node below `root` that was made since `from`, a Pool::nextId(); below a node that is older it does not look.
+  /// A scope that makes a graph in steps calls it for each, so that a node is visited once.
+  static void madeGraph(UOp root, uint32_t from);
 
 private:
   PoolScope pool_;

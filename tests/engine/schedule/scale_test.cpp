@@ -55,3 +55,13 @@ TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
   MESSAGE("200: ", small * 1e3, " ms, 2,000: ", large * 1e3, " ms");
   CHECK(large < 25 * small + 0.05);
 }
+
+TEST_CASE("a long sum with more results than its parts may have stays one sum, whether or not 64 divides its "
+          "length") {
+  for (int64_t length : {65536, 65535, 65537}) {
+    Fixture f;
+    UOp rows = expand(f.tensor({1, 1, length}), {1024, 1024, length}),
+        each = expand(f.tensor({1024, 1024, 1}), {1024, 1024, length});
+    CHECK(f.schedule({sum(rows * each, {2})}).items.size() == 1);
+  }
+}

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace uopscope;
 
@@ -138,6 +139,30 @@ TEST_CASE("nodes remember the operation that made them") {
   UOp u = x.add(3).relu().uop();
   REQUIRE(originOf(u));
   CHECK(originOf(u)->operation == "relu");
+}
+
+TEST_CASE("a gradient tells its observer each node once, however deep the graph is") {
+  struct Origins : Observer {
+    size_t told = 0;
+    std::set<uint32_t> nodes;
+    void onOrigin(const Origin& e) override {
+      ++told;
+      nodes.insert(e.node.id());
+    }
+  };
+  auto toldOf = [](int layers) {
+    Tensor x = Tensor::empty({4, 4}), y = x;
+    for (int k = 0; k < layers; ++k) y = y.matmul(x).relu().add(y);
+    const Tensor loss = y.sum();
+    Origins origins;
+    ObserverScope scope(&origins);
+    loss.gradient({x});
+    CHECK(origins.told <= origins.nodes.size() + 1); // the tensor of the gradient names its node, too
+    return origins.told;
+  };
+  const size_t few = toldOf(10), many = toldOf(40);
+  CHECK(few > 100);
+  CHECK(many < 5 * few);
 }
 
 TEST_CASE("errors name the operation and the shapes") {
