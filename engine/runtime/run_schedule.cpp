@@ -27,7 +27,8 @@ void account(LaunchReport& report, int64_t startNs, const Pool* program, std::sp
   ++GlobalCounters::current().kernelCount;
   GlobalCounters::current().globalOps += report.ops;
   GlobalCounters::current().globalMem += report.mem;
-  if (report.seconds > 0) GlobalCounters::current().timeSum += report.seconds;
+  if (report.seconds > 0 && vars::debug >= 2) // as the reference counts it: of launches whose times are shown
+    GlobalCounters::current().timeSum += report.seconds;
   if (Observer* observer = Observer::current())
     observer->onLaunch({report.name, report.device, startNs,
                         static_cast<int64_t>(std::max(report.seconds, 0.0) * 1e9), report.ops, report.mem,

@@ -11,7 +11,7 @@ LIMIT, WORKERS = int(os.environ.get("LIMIT", 900)), int(os.environ.get("WORKERS"
 KEPT = pathlib.Path(os.environ.get("UOPSCOPE_BUILD", ROOT / "build")) / "conformance"
 PLUGIN = ROOT / "tests" / "conformance"
 MODULES = [p for p in [pathlib.Path(COMMAND[0]).parents[1] / "python"] if p.is_dir()]  # for a plain python3 that a test starts
-FOLDERS = ("test", "test/unit", "test/models")
+FOLDERS = ("test", "test/unit", "test/models", "test/opt")
 
 def files():
   if ONLY: return ONLY
@@ -27,7 +27,7 @@ def run_file(command, file, paths, folder):
     while True:
       out.write_text("")
       skip.write_text("\n".join(left_out))
-      env = os.environ | {"CONFORMANCE_OUT": str(out), "CONFORMANCE_SKIP": str(skip), "PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": os.environ.get("CI", "")}
+      env = os.environ | {"CONFORMANCE_OUT": str(out), "CONFORMANCE_SKIP": str(skip), "PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": os.environ.get("CI", ""), "RUN_SLOW": "1"}
       limited = False
       try: code = subprocess.run([*command, "-m", "pytest", "-q", "-p", "outcomes", "-p", "no:cacheprovider", file], cwd=folder, env=env, timeout=max(1, end - time.monotonic()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode
       except subprocess.TimeoutExpired: limited, code = True, -1
@@ -48,7 +48,8 @@ def run_file(command, file, paths, folder):
 
 def reference(file, folder):
   """Outcomes of a file on the reference itself; they are kept."""
-  key = hashlib.sha256((TREE / file).read_bytes()).hexdigest()[:24]
+  text = (TREE / file).read_bytes()
+  key = hashlib.sha256(text + b"slow" * (b"@slow" in text)).hexdigest()[:24]  # those that it marks as slow run, too
   kept = KEPT / f"{key}.json"
   if not kept.exists():
     KEPT.mkdir(parents=True, exist_ok=True)

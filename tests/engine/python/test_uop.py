@@ -127,4 +127,18 @@ def test_an_opt_that_does_not_fit_has_an_error_of_its_own():
   raises(KernelOptError, lambda: get_program(ast, "CPU", [Opt(OptOps.UPCAST, 9, 2)]))
   assert get_program(ast, "CPU", [Opt(OptOps.UNROLL, 0, 4)]).applied_opts == (Opt(OptOps.UNROLL, 0, 4),)
 
+def test_division_by_a_product_and_a_shift_stays_within_its_type():
+  from tinygrad.uop.decompositions import fast_idiv
+  made = 0
+  for dtype in (dtypes.int8, dtypes.uint8, dtypes.int16):
+    for d in (3, 7, 10, 23, 46, 100):
+      x = UOp.variable("x", max(dtype.min, -104), min(dtype.max, 140), dtype)
+      quotient = fast_idiv(None, x, d)
+      if quotient is None: continue
+      made += 1
+      for value in range(x.vmin, x.vmax + 1):
+        got = quotient.substitute({x: x.const_like(value)}).simplify()
+        assert got.op is Ops.CONST and got.arg == int(value / d), (dtype, d, value, got)
+  assert made > 10, made
+
 if __name__ == "__main__": run(globals())

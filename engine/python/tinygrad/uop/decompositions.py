@@ -151,8 +151,8 @@ def fast_idiv(device, x, d, dont_cast=False):
   for shift in range(d.bit_length() - 1, 64):
     factor = -(-(1 << shift) // d)
     if (factor * d - (1 << shift)) * reach >= 1 << shift: continue
-    if factor * reach < 1 << 31 or x.dtype.itemsize == 8 and factor * reach < 1 << 63: wide = x
-    elif not dont_cast and factor * reach < 1 << 63: wide = x.cast(dtypes.int64)
+    if factor * reach <= dtypes.max(x.dtype.scalar()): wide = x
+    elif not dont_cast and factor * reach < 1 << 63: wide = _to(x, dtypes.int64)
     else: return None
     q = (wide * factor) >> shift
     q = q if least >= 0 else q + (x < 0).where(q.const_like(1), q.const_like(0))
