@@ -96,7 +96,7 @@ Tensor byPhases(const Tensor& x, const Tensor& weight, const Parameters& p) {
   y = y.contiguousBackward();
 
   const Ints all = y.intShape(), in = x.intShape();
-  const int64_t channels = weight.intShape()[1] * p.groups;
+  const int64_t channels = weight.intDim(1) * p.groups;
   Ints apart{all[0], channels}, together{all[0], channels}, order{0, 1};
   apart.insert(apart.end(), p.stride.begin(), p.stride.end());
   Bounds grow(2, {0, 0});

@@ -31,7 +31,7 @@ ConstValue identityOf(Op op, DType d) {
 Tensor Tensor::cumulate(int64_t axis, Op op) const {
   axis = resolveDim(axis);
   if (ndim() == 0) return *this;
-  int64_t n = intShape()[static_cast<size_t>(axis)];
+  int64_t n = intDim(static_cast<size_t>(axis));
   // Rows are made from the last to the first: so the gradient adds from the end, in the order of a loop that carries it.
   Tensor upTo = full({Sint(n)}, ConstValue::ofBool(true), {device(), dtypes::bool_, false})
                     .pad({{0, Sint(n - 1)}})
@@ -61,7 +61,7 @@ Tensor shifted(const Tensor& t, ConstValue first) {
 template <class Scan, class Join>
 Tensor inParts(const Tensor& x, int64_t part, ConstValue identity, Scan scan, Join join) {
   constexpr int64_t kMany = 256, kShared = 32; // parts, which lanes and threads share without a rest
-  const int64_t n = x.intShape().back();
+  const int64_t n = x.intDim(x.shape().size() - 1);
   Bounds amounts(x.shape().size(), {0, 0});
   amounts.back() = {Sint(roundUp(n, n > kMany * part ? part * kShared : part) - n), 0};
   Tensor parts = scan(x.pad(amounts, identity).unflatten(-1, {Sint(-1), Sint(part)}));
@@ -89,16 +89,23 @@ Tensor Tensor::splitCumulate(int64_t axis, Op op) const {
   constexpr int64_t kTotals = 4096; // that a processor adds up in one loop in the time of two launches
   axis = resolveDim(axis);
   if (ndim() == 0 || isEmpty(*this)) return *this;
-  int64_t n = intShape()[static_cast<size_t>(axis)];
-  int64_t rows = 1;
-  for (int64_t s : intShape()) rows *= s;
-  rows /= n;
+  if (const Sint bound = shape()[static_cast<size_t>(axis)];
+      !bound.isInt()) { // what comes after it changes nothing before
+    Bounds more(shape().size(), {0, 0});
+    std::vector<std::optional<std::pair<Sint, Sint>>> there(shape().size());
+    more[static_cast<size_t>(axis)] = {0, Sint(bound.vmax()) - bound};
+    there[static_cast<size_t>(axis)] = {0, bound};
+    return pad(more).splitCumulate(axis, op).shrink(there);
+  }
+  int64_t n = intDim(static_cast<size_t>(axis)), rows = 1;
+  for (size_t i = 0; i < shape().size(); ++i)
+    if (static_cast<int64_t>(i) != axis) rows *= shape()[i].vmax();
   const bool carries = !Device::get(devices()[0]).renderer().target().hasLocal;
   if (n <= kPart * 2 || (rows >= kRows && carries)) return cumulate(axis, op);
   return inParts(
              transpose(axis, -1), kPart, identityOf(op, dtype()),
              [&](const Tensor& x) {
-               const bool areFew = x.intShape().back() <= (carries ? kTotals : kPart);
+               const bool areFew = x.intDim(x.shape().size() - 1) <= (carries ? kTotals : kPart);
                return areFew ? x.cumulate(-1, op) : x.splitCumulate(-1, op);
              },
              [&](const Tensor& a, const Tensor& b) {
@@ -153,8 +160,8 @@ using Tangent = UOp (*)(const std::vector<UOp>&, UOp);
 /// Running values of `x` along an axis, with a tangent in linear work.
 Tensor differentiated(const Tensor& running, const Tensor& x, int64_t axis, UOpRef RunningKeys::* which,
                       Tangent tangent) {
-  if (!x.isFloat() || x.ndim() == 0 || isEmpty(x) || x.intShape()[static_cast<size_t>(axis)] <= kFewSteps)
-    return running;
+  if (!x.isFloat() || x.ndim() == 0 || isEmpty(x)) return running;
+  if (const Sint n = x.shape()[static_cast<size_t>(axis)]; !n.isInt() || n.i() <= kFewSteps) return running;
   UOpRef& key = EngineSession::current().part<RunningKeys>().*which;
   if (!key.get()) {
     key = newUnique();
@@ -181,7 +188,7 @@ std::pair<Tensor, Tensor> Tensor::cummax(int64_t axis) const {
   if (ndim() == 0 || isEmpty(*this)) return {largest, zeros(shape(), {device(), dtypes::int32, false})};
   // An element above all before it is a new maximum; the largest place of these so far is the place of the maximum.
   Tensor x = transpose(axis, -1), now = largest.transpose(axis, -1);
-  int64_t n = x.intShape().back();
+  int64_t n = x.intDim(x.shape().size() - 1);
   Tensor before = shifted(now, dtypeMin(dtype())), isNew = x.gt(before);
   if (isFloat())
     isNew = isNew.bitOr(
@@ -199,7 +206,7 @@ std::pair<Tensor, Tensor> Tensor::cummin(int64_t axis) const {
 Tensor Tensor::logSums() const {
   constexpr int64_t kFew = 64,
                     kPart = 8; // n * n exponentials for n elements, or n * kPart and two more for each
-  const int64_t n = intShape().back();
+  const int64_t n = intDim(shape().size() - 1);
   if (n > kFew)
     return inParts(
         *this, kPart, dtypeMin(dtype()), [](const Tensor& x) { return x.logSums(); },

@@ -96,12 +96,12 @@ Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
   Bounds grow;
   Shape apart, kept;
   std::vector<std::optional<Sint>> first;
-  Ints sizes = x.intShape();
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    int64_t full = roundUp(sizes[i], steps[i]), n = full / steps[i];
-    grow.push_back({0, Sint(full - sizes[i])});
-    apart.insert(apart.end(), {Sint(n), Sint(steps[i])});
-    first.insert(first.end(), {Sint(n), Sint(1)});
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Sint size = x.shape()[i], full = steps[i] == 1 ? size : Sint(roundUp(x.intDim(i), steps[i]));
+    const Sint n = full / Sint(steps[i]);
+    grow.push_back({0, full - size});
+    apart.insert(apart.end(), {n, Sint(steps[i])});
+    first.insert(first.end(), {n, Sint(1)});
     kept.push_back(n);
   }
   return x.pad(grow).reshape(apart).shrinkTo(first).reshape(kept);
@@ -109,6 +109,11 @@ Tensor moveAxes(Tensor x, const std::vector<AxisPlan>& plans) {
 
 constexpr int64_t kFew =
     16; ///< entries that are tried one after the other, in code as long as there are entries
+
+/// Whether a length is above another for every value of their variables.
+bool isLonger(const Sint& a, const Sint& b) {
+  return a.vmin() > b.vmax();
+}
 
 /// Values that are set by numbers: in memory, so that they are read, and not found by a sum, which has no -0.
 Tensor readable(const Tensor& values, const Shape& entries) {
@@ -304,19 +309,18 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   if (index.ndim() != ndim())
     fail(ErrorKind::Shape, fmt::format("self.ndim must equal index.ndim, {} and {}", ndim(), index.ndim()));
   auto d = static_cast<int64_t>(resolveAxis(dim));
-  Ints mine = intShape(), theirs = index.intShape();
-  std::vector<std::optional<Sint>> cut(mine.size());
-  for (size_t i = 0; i < mine.size(); ++i) {
+  std::vector<std::optional<Sint>> cut(shape().size());
+  for (size_t i = 0; i < shape().size(); ++i) {
     if (static_cast<int64_t>(i) == d) continue;
-    if (theirs[i] > mine[i])
+    if (isLonger(index.shape()[i], shape()[i]))
       fail(ErrorKind::Shape, fmt::format("index {} is larger than {} off dim {}", shapeStr(index.shape()),
                                          shapeStr(shape()), d));
-    cut[i] = Sint(theirs[i]);
+    cut[i] = index.shape()[i];
   }
   Tensor x = shrinkTo(cut).unsqueeze(-1).transpose(-1, d);
   return index.to(device())
       .unsqueeze(-1)
-      .oneHotAlong(mine[static_cast<size_t>(d)])
+      .oneHotAlong(shape()[static_cast<size_t>(d)])
       .where(x, 0)
       .sum(Ints{-1}, false, dtype());
 }
@@ -325,8 +329,8 @@ std::pair<Tensor, Tensor> Tensor::preScatter(int64_t dim, const Tensor& index, c
   auto d = static_cast<int64_t>(resolveAxis(dim));
   bool fits = index.ndim() == ndim() && src.ndim() == ndim();
   for (size_t i = 0; fits && i < shape().size(); ++i)
-    fits = (static_cast<int64_t>(i) == d || intShape()[i] >= index.intShape()[i]) &&
-           src.intShape()[i] >= index.intShape()[i];
+    fits = (static_cast<int64_t>(i) == d || !isLonger(index.shape()[i], shape()[i])) &&
+           !isLonger(index.shape()[i], src.shape()[i]);
   if (!fits)
     fail(ErrorKind::Shape, fmt::format("index {} must fit into src {} and, off dim {}, into {}",
                                        shapeStr(index.shape()), shapeStr(src.shape()), d, shapeStr(shape())));
@@ -396,7 +400,7 @@ Tensor Tensor::nonzero() const {
   for (size_t i = 0; i < shape().size(); ++i) {
     Shape column(shape().size(), Sint(1));
     column[i] = shape()[i];
-    position.push_back(arange(intShape()[i], {device(), {}, {}}).reshape(column).expand(shape()).flatten());
+    position.push_back(arange(intDim(i), {device(), {}, {}}).reshape(column).expand(shape()).flatten());
   }
   Tensor mask = ne(0).flatten();
   if (position.empty())

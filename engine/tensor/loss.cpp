@@ -63,7 +63,7 @@ Tensor Tensor::crossEntropy(const Tensor& target, Reduction r, double smoothing)
     y = y.unsqueeze(classes).oneHotAlong(shape()[axis], classes);
     if (smoothing == 0) return y.where(logSoftmax(classes), 0).sum(Ints{classes}).neg().reduceLoss(r);
   }
-  double share = smoothing / static_cast<double>(y.intShape()[axis]);
+  double share = smoothing / static_cast<double>(y.intDim(axis));
   y = y.mul(1 - smoothing, true).add(share);
   return logSoftmax(classes).mul(y).sum(Ints{classes}).neg().reduceLoss(r);
 }

@@ -113,13 +113,13 @@ Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value,
   OperationScope op("scaled_dot_product_attention");
   Tensor k = key, v = value, m = mask;
   if (gqa) {
-    int64_t times = intShape()[resolveAxis(-3)] / std::max<int64_t>(1, k.intShape()[k.resolveAxis(-3)]);
+    int64_t times = intDim(resolveAxis(-3)) / std::max<int64_t>(1, k.intDim(k.resolveAxis(-3)));
     k = k.repeatInterleave(times, -3);
     v = v.repeatInterleave(times, -3);
   }
   DType wide = dtypes::leastUpper(dtypes::leastUpper(dtype(), k.dtype()), dtypes::float32);
-  Tensor scores = matmul(k.transpose(-2, -1), false, wide)
-                      .div(std::sqrt(static_cast<double>(intShape()[resolveAxis(-1)])));
+  Tensor scores =
+      matmul(k.transpose(-2, -1), false, wide).div(std::sqrt(static_cast<double>(intDim(resolveAxis(-1)))));
   if (causal) {
     if (m) fail(ErrorKind::Runtime, "cannot set attn_mask when is_causal=True");
     m = scores.fullLike(ConstValue::ofBool(true), {device(), dtypes::bool_, false}).tril();

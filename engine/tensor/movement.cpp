@@ -148,7 +148,7 @@ Tensor Tensor::padMode(const Bounds& amounts, const std::string& mode, ConstValu
          fmt::format("padding length is improper, {} pairs for shape {}", amounts.size(), shapeStr(shape())));
   Tensor x = *this;
   for (size_t d = 0; d < amounts.size(); ++d) {
-    int64_t dim = static_cast<int64_t>(d), size = x.intShape()[d];
+    int64_t dim = static_cast<int64_t>(d), size = x.intDim(d);
     int64_t before = amounts[d].first.i(), after = amounts[d].second.i(), b = std::max<int64_t>(before, 0),
             a = std::max<int64_t>(after, 0);
     std::vector<Tensor> parts;
@@ -182,7 +182,7 @@ Tensor Tensor::padMode(const Bounds& amounts, const std::string& mode, ConstValu
                                            : repeated(part(size - 1, size), a));
     x = cat(parts, dim);
     auto bounds = keepAll(amounts.size());
-    bounds[d] = {Sint(-std::min<int64_t>(before, 0)), Sint(x.intShape()[d] + std::min<int64_t>(after, 0))};
+    bounds[d] = {Sint(-std::min<int64_t>(before, 0)), Sint(x.intDim(d) + std::min<int64_t>(after, 0))};
     x = x.shrink(bounds);
   }
   return x;
@@ -361,9 +361,9 @@ Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
   if (size < 0) fail(ErrorKind::Runtime, fmt::format("size must be >= 0 but got size={}", size));
   if (step <= 0) fail(ErrorKind::Runtime, fmt::format("step must be > 0 but got step={}", step));
   auto d = static_cast<int64_t>(resolveAxis(dim));
-  if (size > intShape()[static_cast<size_t>(d)])
+  if (size > intDim(static_cast<size_t>(d)))
     fail(ErrorKind::Runtime, fmt::format("maximum size for tensor at dimension {} is {} but size is {}", dim,
-                                         intShape()[static_cast<size_t>(d)], size));
+                                         intDim(static_cast<size_t>(d)), size));
   Ints toLast, back(static_cast<size_t>(ndim()));
   for (int64_t i = 0; i < ndim(); ++i)
     if (i != d) toLast.push_back(i);
@@ -395,7 +395,7 @@ std::vector<Tensor> Tensor::meshgrid(const std::vector<Tensor>& tensors, const s
 Tensor Tensor::diag() const {
   OperationScope op("diag");
   if (ndim() != 1) fail(ErrorKind::Value, fmt::format("expect input to be 1-D, getting {}-D", ndim()));
-  int64_t n = intShape()[0];
+  int64_t n = intDim(0);
   return unsqueeze(-1)
       .pad({{0, 0}, {0, Sint(n)}})
       .flatten()

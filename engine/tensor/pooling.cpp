@@ -114,12 +114,12 @@ Ints Tensor::ceilPads(const Ints& pads, const Ints& kernel, const Ints& stride, 
     fail(ErrorKind::Shape, fmt::format("can't pool {} with {} axes", shapeStr(shape()), kernel.size()));
   size_t n = kernel.size();
   auto each = [&](const Ints& v) { return v.size() == 1 ? Ints(n, v[0]) : v; };
-  Ints s = each(stride), d = each(dilation), out = pads, sizes = intShape();
+  Ints s = each(stride), d = each(dilation), out = pads;
   if (s.size() != n || d.size() != n || std::ranges::any_of(s, [](int64_t step) { return step < 1; }))
     return pads; // pool() names the error
   for (size_t i = 0; i < n; ++i) {
     size_t at = (n - 1 - i) * 2;
-    int64_t in = sizes[sizes.size() - n + i], before = pads[at], after = pads[at + 1],
+    int64_t in = intDim(shape().size() - n + i), before = pads[at], after = pads[at + 1],
             reach = d[i] * (kernel[i] - 1) + 1;
     int64_t count = ceilDiv(in + before + after - reach, s[i]) + 1;
     out[at + 1] += s[i] * (count - 1) + reach - (in + before + after) -
@@ -161,9 +161,12 @@ std::pair<Tensor, Tensor> Tensor::maxPool2d(const Ints& kernel, const Ints& stri
   if (ceilMode) pads = ceilPads(pads, kernel, step, dilation);
   Tensor windows = padFlat(pads, dtypeMin(dtype())).pool(kernel, step, dilation);
   if (!indices) return {windows.max(axes), {}};
-  Ints all = intShape(), spatial(all.end() - static_cast<long>(kernel.size()), all.end());
+  Ints spatial;
   int64_t n = 1;
-  for (int64_t s : spatial) n *= s;
+  for (size_t i = shape().size() - kernel.size(); i < shape().size(); ++i) {
+    spatial.push_back(intDim(i));
+    n *= spatial.back();
+  }
   Tensor down =
       arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), {device(), {}, false});
   down = down.reshape(Shape(spatial.begin(), spatial.end()))
@@ -220,8 +223,7 @@ Tensor Tensor::interpolate(const Ints& size, const std::string& mode, bool align
   Tensor x = *this;
   Shape wide = shape();
   for (size_t i = 1; i <= size.size(); ++i) {
-    int64_t axis = -static_cast<int64_t>(i), to = size[size.size() - i],
-            from = intShape()[shape().size() - i];
+    int64_t axis = -static_cast<int64_t>(i), to = size[size.size() - i], from = intDim(shape().size() - i);
     double scale = static_cast<double>(from - alignCorners) / static_cast<double>(to - alignCorners);
     Shape column(shape().size(), Sint(1));
     column[shape().size() - i] = wide[shape().size() - i] = to;

@@ -304,7 +304,7 @@ Tensor Tensor::multinomial(int64_t samples, bool replacement) const {
          fmt::format("ndim={} must be 1 or 2 dim, num_samples={} must be positive", ndim(), samples));
   if (!replacement && samples != 1) fail(ErrorKind::Shape, "no replacement only supports num_samples = 1");
   Tensor weight = ndim() == 1 ? unsqueeze(0) : *this, sums = weight.cumsum(1).cast(dtypes::float32);
-  int64_t rows = weight.intShape()[0], n = weight.intShape()[1];
+  int64_t rows = weight.intDim(0), n = weight.intDim(1);
   Tensor cdf = sums.div(sums.shrink({std::nullopt, {{Sint(n - 1), Sint(n)}}}));
   Tensor drawn = rand({samples, rows, 1}, {device(), {}, {}});
   Tensor picks = drawn.expand({Sint(-1), Sint(-1), Sint(n)}).ge(cdf).sum(Ints{2}).permute({1, 0});

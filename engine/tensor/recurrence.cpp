@@ -56,7 +56,7 @@ struct InParts {
   int64_t step; ///< the axis of the steps of a part
 
   Tensor at(const Tensor& t, int64_t k) const { return cut(t, step, k, 1); }
-  int64_t steps() const { return b.intShape()[static_cast<size_t>(step)]; }
+  int64_t steps() const { return b.intDim(static_cast<size_t>(step)); }
 
   /// The last state of each part, begun with nothing, and what becomes of a state before the part.
   std::pair<Tensor, Tensor> ends() const {
@@ -79,7 +79,7 @@ struct InParts {
 /// Along the first axis: rows are lanes.
 template <class How>
 Tensor alongFirst(const Tensor& a, const Tensor& b) {
-  const int64_t n = b.intShape()[0], parts = (n + kPart - 1) / kPart;
+  const int64_t n = b.intDim(0), parts = (n + kPart - 1) / kPart;
   auto apart = [&](const Tensor& t) {
     return grown(t, 0, 0, parts * kPart - n).unflatten(0, {Sint(parts), Sint(kPart)});
   };
@@ -109,7 +109,7 @@ enum class From : uint8_t { Before, Behind };
 /// Factors with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
 /// the first state, not even 0 * inf.
 Tensor leading(const Tensor& a, int64_t axis, From from) {
-  const int64_t n = a.intShape()[static_cast<size_t>(axis)];
+  const int64_t n = a.intDim(static_cast<size_t>(axis));
   return from == From::Behind ? shifted(a.flip({axis}), axis) : grown(cut(a, axis, 1, n - 1), axis, 1, 0);
 }
 

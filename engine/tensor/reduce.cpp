@@ -153,7 +153,7 @@ Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
 Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
   OperationScope op("argmax");
   if (!axis) return flatten().argmax(0);
-  int64_t a = resolveDim(*axis), n = ndim() ? intShape()[static_cast<size_t>(a)] : 1;
+  int64_t a = resolveDim(*axis), n = ndim() ? shape()[static_cast<size_t>(a)].vmax() : 1;
   // The first of several largest values wins: positions count down, so the largest product belongs to the
   // first position.
   Shape column{Sint(n)};
@@ -162,6 +162,11 @@ Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim) const {
       arange(ConstValue::ofInt(n), ConstValue::ofInt(0), ConstValue::ofInt(-1), {device(), {}, false})
           .reshape(column);
   if (ndim() == 0) down = down.reshape({});
+  if (ndim() && !shape()[static_cast<size_t>(a)].isInt()) {
+    std::vector<std::optional<Sint>> there(down.shape().size());
+    there[0] = shape()[static_cast<size_t>(a)];
+    down = down.shrinkTo(there);
+  }
   Tensor largest = eq(max(Ints{a}, true));
   if (isFloat()) largest = largest.bitOr(ne(*this)); // the maximum of a NaN is NaN, which equals nothing
   Tensor hits = largest.mul(down);
@@ -175,11 +180,13 @@ Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim) const {
 namespace {
 /// The mask column + diagonal > row over the last two axes.
 Tensor triangle(const Tensor& x, int64_t diagonal) {
-  Ints s = x.intShape();
-  if (s.size() < 2) fail(ErrorKind::Index, fmt::format("needs two axes, got shape {}", shapeStr(x.shape())));
-  TensorOptions where{x.device(), {}, {}};
-  Tensor rows = Tensor::arange(s[s.size() - 2], where).unsqueeze(-1).add(ConstValue::ofInt(diagonal));
-  return rows.le(Tensor::arange(s.back(), where));
+  const size_t n = x.shape().size();
+  if (n < 2) fail(ErrorKind::Index, fmt::format("needs two axes, got shape {}", shapeStr(x.shape())));
+  auto places = [&](const Sint& length) {
+    return Tensor::arange(length.vmax(), {x.device(), {}, {}}).shrinkTo({length});
+  };
+  Tensor rows = places(x.shape()[n - 2]).unsqueeze(-1).add(ConstValue::ofInt(diagonal));
+  return rows.le(places(x.shape()[n - 1]));
 }
 } // namespace
 

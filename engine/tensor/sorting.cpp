@@ -274,7 +274,7 @@ std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, b
 
 std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   OperationScope op("sort");
-  int64_t d = resolveDim(dim), n = ndim() ? intShape()[static_cast<size_t>(d)] : 1;
+  int64_t d = resolveDim(dim), n = ndim() ? intDim(static_cast<size_t>(d)) : 1;
   if (n <= 1) return {*this, fullLike(ConstValue::ofInt(0), {{}, dtypes::defaultInt(), {}})};
   return firstInOrder(*this, static_cast<size_t>(d), n, descending);
 }
@@ -282,7 +282,7 @@ std::pair<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
 std::pair<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest) const {
   OperationScope op("topk");
   size_t at = resolveAxis(dim);
-  int64_t n = intShape()[at];
+  int64_t n = intDim(at);
   if (k > n) fail(ErrorKind::Value, fmt::format("selected index k={} is out of range", k));
   if (n > 1 && k > 0) return firstInOrder(*this, at, k, largest);
   auto [values, positions] = sort(dim, largest);

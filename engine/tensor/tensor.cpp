@@ -141,12 +141,15 @@ std::string Tensor::device() const {
 
 Ints Tensor::intShape() const {
   Ints out;
-  for (const Sint& s : shape()) {
-    if (!s.isInt())
-      fail(ErrorKind::Shape, fmt::format("does not support symbolic shape {}", shapeStr(shape())));
-    out.push_back(s.i());
-  }
+  for (size_t i = 0; i < shape().size(); ++i) out.push_back(intDim(i));
   return out;
+}
+
+int64_t Tensor::intDim(size_t axis) const {
+  const Sint& length = shape()[axis];
+  if (!length.isInt())
+    fail(ErrorKind::Shape, fmt::format("does not support symbolic shape {}", shapeStr(shape())));
+  return length.i();
 }
 
 int64_t Tensor::intNumel() const {

@@ -70,6 +70,8 @@ public:
   const Shape& shape() const { return uop().shape(); }
   /// The shape as numbers. Throws Error(Shape) if it is symbolic.
   Ints intShape() const;
+  /// The length of one axis; only that one must be known.
+  int64_t intDim(size_t axis) const;
   int64_t ndim() const { return static_cast<int64_t>(shape().size()); }
   std::string device() const;
   Sint numel() const { return uopscope::prod(shape()); }

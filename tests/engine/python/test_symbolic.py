@@ -80,6 +80,31 @@ def test_products_and_attention():
     return p / p.sum(-1, keepdims=True) @ k
   each(lambda t: Tensor(q).scaled_dot_product_attention(t, t), attention, kv, axis=1)
 
+# Operations that need the length of one axis, while another one is bound: (function of the tensor, the tensor, its bound axis).
+def one_known_axis():
+  x, picture, cache, places = floats(10, 6, 8), floats(10, 4, 9, 9), floats(1, 2, 10, 16), rng.integers(0, 6, (10, 2, 8)).astype(np.int32)
+  def beside(t): return Tensor(places).realize().shrink(((0, t.shape[0]), None, None))
+  query, labels = Tensor(floats(1, 4, 1, 16)), Tensor(rng.integers(0, 8, 10).astype(np.int32)).realize()
+  allowed = Tensor(rng.integers(0, 2, (1, 1, 1, 10)).astype(np.int32)).realize()
+  return {
+    "cumsum": (lambda t: t.cumsum(1), x, 0), "cumsum of the bound axis": (lambda t: t.cumsum(0), x, 0),
+    "cumprod": (lambda t: t.cumprod(1), x, 0), "cumprod of the bound axis": (lambda t: t.cumprod(0), x, 0),
+    "cummax": (lambda t: t.cummax(1)[0], x, 0), "logcumsumexp": (lambda t: t.logcumsumexp(1), x, 0),
+    "argmax": (lambda t: t.argmax(1), x, 0), "argmax of the bound axis": (lambda t: t.argmax(0), x, 0), "argmin of all": (lambda t: t.argmin(), x, 0),
+    "sort": (lambda t: t.sort(1)[0], x, 0), "topk": (lambda t: t.topk(2, 1)[0], x, 0),
+    "avg_pool2d": (lambda t: t.avg_pool2d(2), picture, 0), "max_pool2d": (lambda t: t.max_pool2d(3, 2, padding=1), picture, 0),
+    "places of max_pool2d": (lambda t: t.max_pool2d(3, return_indices=True)[1], picture, 0), "interpolate": (lambda t: t.interpolate((18, 5)), picture, 0),
+    "gather": (lambda t: t.gather(1, beside(t)), x, 0), "scatter": (lambda t: t.scatter(1, beside(t), 5.0), x, 0), "every second": (lambda t: t[:, ::2], x, 0),
+    "rows by number": (lambda t: t[Tensor([0, 0])], x, 0), "triu": (lambda t: t.triu(), x, 0), "tril of the bound axis": (lambda t: t[:, :, 0].tril(), x, 0),
+    "cross entropy": (lambda t: t[:, 0].sparse_categorical_crossentropy(labels.shrink(((0, t.shape[0]),))), x, 0),
+    "attention of groups": (lambda t: query.scaled_dot_product_attention(t, t, enable_gqa=True), cache, 2),
+    "with a mask": (lambda t: query.scaled_dot_product_attention(t, t, attn_mask=allowed.shrink((None, None, None, (0, t.shape[2]))), enable_gqa=True), cache, 2)}
+
+def test_one_axis_is_known():
+  for name, (f, whole, axis) in one_known_axis().items():
+    try: each(f, lambda cut: f(Tensor(np.ascontiguousarray(cut))).numpy(), whole, axis, values=(1, 4, 10))
+    except Exception as e: raise AssertionError(f"{name}: {e}") from e
+
 def test_a_cache_written_at_a_bound_position():
   cache, x = Tensor.zeros(10, 4).contiguous().realize(), floats(10, 4)
   @TinyJit
