@@ -2,48 +2,35 @@
 #
 #   OPERATORS["Gemm"](a, b, c, transB=1, version=13)
 #
-# Inputs that are parameters (shapes, axes) are read when the operator is applied. They are usually constants of the model,
-# so they are read once. Most operators are a method of Tensor with ONNX's argument names: each of those is one line of a
-# table.
+# Most operators are a method of Tensor with ONNX's argument names: each of those is one line of a table. Attention, images,
+# training and the operators of other domains have files of their own.
 import functools, math
 from tinygrad.dtype import dtypes
 from tinygrad.helpers import prod
 from tinygrad.tensor import Tensor, _broadcast_shape
 from uopscope.onnx_file import dtype_of
+from uopscope.onnx_registry import OPERATORS, one_value as _one, operator, values
 
-OPERATORS = {}
-def operator(f):
-  """Registers a function under its own name; `version` is passed to functions that have such a parameter."""
-  takes = f.__code__.co_varnames[:f.__code__.co_argcount + f.__code__.co_kwonlyargcount]
-  OPERATORS[f.__name__] = f if "version" in takes else functools.wraps(f)(lambda *inputs, version=1, **opts: f(*inputs, **opts))
-  return f
-
-_kept = {}
-def values(x):
-  """The numbers of an input that is a parameter. Those of the model's constants are cached."""
-  if not isinstance(x, Tensor): return x
-  key = x.uop
-  if key not in _kept:
-    if len(_kept) > 4096: _kept.clear()
-    _kept[key] = x.tolist() if prod(x.shape) else []
-  return _kept[key]
-def _one(x):
-  x = values(x)
-  return x[0] if isinstance(x, list) else x
 def _axes(axes, noop=0):
   axes = values(axes)
   return tuple([axes] if isinstance(axes, int) else axes) if axes else () if noop else None
 
 _ONE_LINE = {
   "Identity": lambda x: x, "Neg": lambda x: -x, "Not": lambda x: x.logical_not(), "BitwiseNot": lambda x: ~x, "Size": lambda x: Tensor(prod(x.shape), dtype=dtypes.int64),
-  "Sub": lambda x, y: x - y, "Add": lambda x, y: x + y, "Mul": lambda x, y: x * y, "MatMul": lambda x, y: x.matmul(y), "Pow": lambda x, y: (x.cast(dtypes.float64 if x.dtype == dtypes.float64 else dtypes.float32) ** y).cast(x.dtype),
-  "Less": lambda x, y: x < y, "LessOrEqual": lambda x, y: x <= y, "Greater": lambda x, y: x > y, "GreaterOrEqual": lambda x, y: x >= y, "Equal": lambda x, y: x == y,
-  "And": lambda x, y: x.bool() & y.bool(), "Or": lambda x, y: x.bool() | y.bool(), "Xor": lambda x, y: x.bool() ^ y.bool(),
+  "LessOrEqual": lambda x, y: x <= y, "GreaterOrEqual": lambda x, y: x >= y, "MatMul": lambda x, y: x.matmul(y),
   "BitwiseAnd": lambda x, y: x & y, "BitwiseOr": lambda x, y: x | y, "BitwiseXor": lambda x, y: x ^ y, "Where": lambda c, x, y: c.where(x, y), "Reciprocal": lambda x: x.reciprocal(), "Sum": lambda *xs: sum(xs[1:], xs[0]),
   "Max": lambda *xs: functools.reduce(Tensor.maximum, xs), "Min": lambda *xs: functools.reduce(Tensor.minimum, xs), "Mean": lambda *xs: sum(xs[1:], xs[0]) / len(xs), "IsNaN": lambda x: x.isnan(),
   "PRelu": lambda x, slope: (x > 0).where(x, x * slope), "GlobalAveragePool": lambda x: x.mean(tuple(range(2, x.ndim)), keepdim=True), "GlobalMaxPool": lambda x: x.max(tuple(range(2, x.ndim)), keepdim=True),
   "OptionalHasElement": lambda x=None: Tensor(x is not None), "OptionalGetElement": lambda x: x, "CastLike": lambda x, like, saturate=1: x.cast(like.dtype), "Binarizer": lambda x, threshold=0.0: (x > threshold).float(),
   "ArrayFeatureExtractor": lambda x, indices: x[..., indices]}
+_PAIRS = {
+  "Sub": lambda x, y: x - y, "Add": lambda x, y: x + y, "Mul": lambda x, y: x * y, "Pow": lambda x, y: (x.cast(dtypes.float64 if x.dtype == dtypes.float64 else dtypes.float32) ** y).cast(x.dtype),
+  "Div": lambda x, y: x.div(y, rounding_mode="trunc") if dtypes.is_int(x.dtype) else x / y, "Less": lambda x, y: x < y, "Greater": lambda x, y: x > y, "Equal": lambda x, y: x == y,
+  "And": lambda x, y: x.bool() & y.bool(), "Or": lambda x, y: x.bool() | y.bool(), "Xor": lambda x, y: x.bool() ^ y.bool()}
+def _at_axis(x, y, axis):
+  """y with its first axis at that axis of x, as versions below 7 place it."""
+  return y if axis is None or y.ndim == 0 else y.reshape(*y.shape, *(1,) * (x.ndim - axis % x.ndim - y.ndim))
+_ONE_LINE |= {name: (lambda f: lambda x, y, broadcast=0, axis=None: f(x, _at_axis(x, y, axis)))(f) for name, f in _PAIRS.items()}
 _ONE_LINE |= {name: (lambda method: lambda x: getattr(x, method)())(name.lower()) for name in
   "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Mish Relu Round Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh HardSwish".split()}
 OPERATORS |= {name: (lambda f: lambda *inputs, version=1, **opts: f(*inputs, **opts))(f) for name, f in _ONE_LINE.items()}
@@ -71,7 +58,7 @@ def Shape(x, start=0, end=None): return Tensor(list(x.shape[start:end]), dtype=d
 @operator
 def Cast(x, to, saturate=1): return x.cast(dtype_of(to))
 @operator
-def Div(x, y): return x.div(y, rounding_mode="trunc") if dtypes.is_int(x.dtype) else x / y
+def BitCast(x, to): return x.bitcast(dtype_of(to))
 @operator
 def Mod(x, y, fmod=0): return x - x.div(y, rounding_mode="trunc") * y if fmod else x % y
 @operator
@@ -103,9 +90,9 @@ def Shrink(x, bias=0.0, lambd=0.5): return (x < -lambd).where(x + bias, (x > lam
 @operator
 def Gelu(x, approximate="none"): return x.gelu() if approximate == "tanh" else x * ((x * 0.5 ** 0.5).erf() + 1) * 0.5
 @operator
-def FastGelu(x, bias=None): return (x if bias is None else x + bias).gelu()
-@operator
 def Swish(x, alpha=1.0): return x * (x * alpha).sigmoid()
+@operator
+def SwiGLU(a, b, alpha=1.0): return Swish(a, alpha) * b
 def _softmax_axis(x, f, axis, version):
   if version >= 13: return f(x, -1 if axis is None else axis)
   axis = 1 if axis is None else axis % x.ndim  # before this version, all axes from there on counted as one
@@ -143,13 +130,17 @@ def _arg(method, x, axis, keepdims, last):
 def ArgMax(x, axis=0, keepdims=1, select_last_index=0): return _arg("argmax", x, axis, keepdims, select_last_index)
 @operator
 def ArgMin(x, axis=0, keepdims=1, select_last_index=0): return _arg("argmin", x, axis, keepdims, select_last_index)
-@operator
-def CumSum(x, axis, exclusive=0, reverse=0):
+def _running(x, axis, exclusive, reverse, f, first):
+  """f along an axis, from its end if `reverse`; `exclusive` leaves out the element itself."""
   axis = _one(axis) % x.ndim
   y = x.flip(axis) if reverse else x
-  s = y.cumsum(axis)
-  s = s - y if exclusive else s
-  return s.flip(axis) if reverse else s
+  if exclusive: y = y.pad(tuple((1, -1) if i == axis else (0, 0) for i in range(x.ndim)), value=first)
+  y = f(y, axis).cast(x.dtype)
+  return y.flip(axis) if reverse else y
+@operator
+def CumSum(x, axis, exclusive=0, reverse=0): return _running(x, axis, exclusive, reverse, Tensor.cumsum, 0)
+@operator
+def CumProd(x, axis, exclusive=0, reverse=0): return _running(x, axis, exclusive, reverse, Tensor.cumprod, 1)
 @operator
 def TopK(x, k, axis=-1, largest=1, sorted=1):
   best, where = x.topk(_one(k), axis, bool(largest), bool(sorted))
@@ -212,10 +203,10 @@ def DepthToSpace(x, blocksize, mode="DCR"):
   y = x.reshape(b, s, s, c // s ** 2, h, w).permute(0, 3, 4, 1, 5, 2) if mode == "DCR" else x.reshape(b, c // s ** 2, s, s, h, w).permute(0, 1, 4, 2, 5, 3)
   return y.reshape(b, c // s ** 2, h * s, w * s)
 @operator
-def SpaceToDepth(x, blocksize):
+def SpaceToDepth(x, blocksize, mode="DCR"):
   b, c, h, w = x.shape
   s = blocksize
-  return x.reshape(b, c, h // s, s, w // s, s).permute(0, 3, 5, 1, 2, 4).reshape(b, c * s * s, h // s, w // s)
+  return x.reshape(b, c, h // s, s, w // s, s).permute(*((0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4))).reshape(b, c * s * s, h // s, w // s)
 @operator
 def Trilu(x, k=0, upper=1): return x.triu(_one(k) if k is not None else 0) if upper else x.tril(_one(k) if k is not None else 0)
 
@@ -307,7 +298,7 @@ def MaxUnpool(x, where, shape=None, kernel_shape=None, pads=None, strides=None):
 
 # Linear algebra, normalisation
 @operator
-def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
+def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0, broadcast=0):
   y = (a.transpose() if transA else a).matmul(b.transpose() if transB else b)
   y = y * alpha if alpha != 1 else y
   return y if c is None else y + (c * beta if beta != 1 else c)
@@ -315,7 +306,7 @@ def Gemm(a, b, c=None, alpha=1.0, beta=1.0, transA=0, transB=0):
 def Einsum(*xs, equation): return Tensor.einsum(equation, *xs)
 def _channels(x, v): return v.reshape(*(-1 if i == 1 else 1 for i in range(x.ndim)))
 @operator
-def BatchNormalization(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0, spatial=1):
+def BatchNormalization(x, scale, bias, mean, var, epsilon=1e-5, momentum=0.9, training_mode=0, spatial=1, is_test=1):
   if not training_mode: return x.batchnorm(scale, bias, mean, (var + epsilon).rsqrt()).cast(x.dtype)
   over = tuple(i for i in range(x.ndim) if i != 1)
   m = x.mean(over)
@@ -336,17 +327,15 @@ def LayerNormalization(x, scale, bias=None, axis=-1, epsilon=1e-5, stash_type=1)
   y = (x - mean) * inverse * scale
   return y if bias is None else y + bias, mean, inverse
 @operator
-def SkipLayerNormalization(x, skip, gamma, beta=None, bias=None, epsilon=1e-12):
-  whole = x + skip if bias is None else x + skip + bias
-  return LayerNormalization(whole, gamma, beta, epsilon=epsilon)[0], None, None, whole
-@operator
 def RMSNormalization(x, scale, axis=-1, epsilon=1e-5, stash_type=1): return x * (x.square().mean(tuple(range(axis % x.ndim, x.ndim)), keepdim=True) + epsilon).rsqrt() * scale
 @operator
 def MeanVarianceNormalization(x, axes=(0, 2, 3)):
   over = tuple(axes)
   return (x - x.mean(over, keepdim=True)) / (x.std(over, keepdim=True, correction=0) + 1e-9)
 @operator
-def LpNormalization(x, axis=-1, p=2): return x / (x.abs().sum(axis, True) if p == 1 else x.square().sum(axis, True).sqrt())
+def LpNormalization(x, axis=-1, p=2):
+  length = x.abs().sum(axis, True) if p == 1 else x.square().sum(axis, True).sqrt()
+  return x / (length == 0).where(1, length)
 @operator
 def LRN(x, size, alpha=1e-4, beta=0.75, bias=1.0):
   padded = x.square().pad(tuple(((size - 1) // 2, size // 2) if i == 1 else (0, 0) for i in range(x.ndim)))
@@ -384,112 +373,8 @@ def _window(name, *coefficients):
 _window("HannWindow", 0.5, -0.5)
 _window("HammingWindow", 25 / 46, -21 / 46)
 _window("BlackmanWindow", 0.42, -0.5, 0.08)
-@operator
-def CenterCropPad(x, shape, axes=None):
-  wanted = dict(zip((a % x.ndim for a in (axes if axes is not None else range(x.ndim))), values(shape)))
-  def side(axis):
-    more = wanted.get(axis, x.shape[axis]) - x.shape[axis]
-    return (more // 2, more - more // 2) if more >= 0 else (-(-more // 2), more + (-more // 2))
-  return x.pad(tuple(side(axis % x.ndim) for axis in range(x.ndim)))
-@operator
-def AffineGrid(theta, size, align_corners=0):
-  lengths = values(size)[2:]
-  def steps(n): return Tensor.linspace(-1, 1, n) if align_corners else (Tensor.arange(n) * 2 + 1) / n - 1
-  axes = Tensor.meshgrid(*map(steps, lengths), indexing="ij")
-  places = Tensor.stack(*reversed([a.flatten() for a in axes]), Tensor.ones(prod(lengths)), dim=-1)
-  return (places @ theta.transpose(1, 2)).reshape(theta.shape[0], *lengths, -1)
-
-# Quantised numbers
-def _beside(x, v, axis):
-  return v if v.ndim == 0 or prod(v.shape) == 1 else v.reshape(*(-1 if i == axis % x.ndim else 1 for i in range(x.ndim)))
-@operator
-def DequantizeLinear(x, scale, zero=None, axis=1, block_size=0):
-  if block_size: raise NotImplementedError("DequantizeLinear by blocks is not in uopscope")
-  y = x.cast(dtypes.int32) if dtypes.is_int(x.dtype) else x
-  y = y if zero is None else y - _beside(x, zero.cast(y.dtype), axis)
-  return (y * _beside(x, scale, axis)).cast(scale.dtype)
-@operator
-def QuantizeLinear(x, scale, zero=None, axis=1, block_size=0, output_dtype=0, saturate=1):
-  if block_size: raise NotImplementedError("QuantizeLinear by blocks is not in uopscope")
-  to = zero.dtype if zero is not None else dtype_of(output_dtype) if output_dtype else dtypes.uint8
-  y = (x / _beside(x, scale, axis)).round()
-  y = y if zero is None else y + _beside(x, zero, axis)
-  return y.clip(to.min, to.max).cast(to) if dtypes.is_int(to) else y.cast(to)
-@operator
-def DynamicQuantizeLinear(x):
-  low, high = x.min().minimum(0), x.max().maximum(0)
-  scale = (high - low) / 255
-  zero = (-low / scale).round().clip(0, 255)
-  return ((x / scale).round() + zero).clip(0, 255).cast(dtypes.uint8), scale, zero.cast(dtypes.uint8)
-@operator
-def MatMulInteger(a, b, a_zero=None, b_zero=None):
-  def centred(x, zero, axis): return x.cast(dtypes.int32) if zero is None else x.cast(dtypes.int32) - (zero.cast(dtypes.int32) if prod(zero.shape) == 1 else _beside(x, zero.cast(dtypes.int32), axis))
-  return centred(a, a_zero, -2).matmul(centred(b, b_zero, -1), dtype=dtypes.int32)
-@operator
-def ConvInteger(x, w, x_zero=None, w_zero=None, **opts):
-  def centred(v, zero): return v.cast(dtypes.int32) if zero is None else v.cast(dtypes.int32) - _beside(v, zero.cast(dtypes.int32), 0)
-  return Conv(centred(x, x_zero), centred(w, w_zero), **opts)
-def _quantised(f):
-  """Computes with real numbers and quantises the result."""
-  def run(a, a_scale, a_zero, b, b_scale, b_zero, scale, zero, *more, version=1, **opts):
-    return QuantizeLinear(f(DequantizeLinear(a, a_scale, a_zero), DequantizeLinear(b, b_scale, b_zero, axis=0 if f is Conv else b.ndim - 1), *[m * (a_scale * b_scale) for m in more], **opts), scale, zero)
-  return run
-OPERATORS |= {"QLinearConv": _quantised(Conv), "QLinearMatMul": _quantised(Tensor.matmul), "QLinearAdd": _quantised(lambda a, b: a + b), "QLinearMul": _quantised(lambda a, b: a * b)}
-
 # Branches
 @operator
 def If(condition, then_branch, else_branch, run):
   answers = tuple(run(then_branch if _one(condition) else else_branch).values())
   return answers[0] if len(answers) == 1 else answers
-
-# Resizing
-@operator
-def Resize(x, roi=None, scales=None, sizes=None, antialias=0, axes=None, coordinate_transformation_mode="half_pixel", cubic_coeff_a=-0.75, exclude_outside=0,
-           extrapolation_value=0.0, keep_aspect_ratio_policy="stretch", mode="nearest", nearest_mode="round_prefer_floor"):
-  if antialias or coordinate_transformation_mode == "tf_crop_and_resize": raise NotImplementedError("Resize with antialias or a region is not in uopscope")
-  over = list(axes) if axes is not None else list(range(x.ndim))
-  factors = values(scales)
-  wanted = values(sizes) if sizes is not None else [math.floor(x.shape[a] * f) for a, f in zip(over, factors)]
-  if sizes is not None and keep_aspect_ratio_policy != "stretch":
-    f = (min if keep_aspect_ratio_policy == "not_larger" else max)(w / x.shape[a] for a, w in zip(over, wanted))
-    factors, wanted = [f] * len(over), [int(x.shape[a] * f + 0.5) for a in over]
-  elif sizes is not None: factors = [w / x.shape[a] for a, w in zip(over, wanted)]
-  for axis, n, f in zip(over, wanted, factors):
-    if n == x.shape[axis] and f == 1: continue
-    x = _resampled(x, axis, [_place(i, x.shape[axis], n, f, coordinate_transformation_mode) for i in range(n)], mode, nearest_mode, cubic_coeff_a, exclude_outside)
-  return x
-def _place(i, length, n, f, transform):
-  """The position in the input of the i-th element of the output."""
-  if transform == "align_corners": return i * (length - 1) / (length * f - 1) if n > 1 or length * f > 1 else 0.0
-  if transform == "asymmetric": return i / f
-  if transform == "pytorch_half_pixel" and n == 1: return 0.0
-  if transform == "half_pixel_symmetric":
-    return length / 2 * (1 - n / (length * f)) + (i + 0.5) / f - 0.5
-  return (i + 0.5) / f - 0.5
-def _resampled(x, axis, places, mode, nearest, a, exclude):
-  """Each element of the output as a weighted sum of elements of the input, by a matrix product."""
-  length = x.shape[axis]
-  def cubic(t):
-    t = abs(t)
-    return (a + 2) * t ** 3 - (a + 3) * t ** 2 + 1 if t <= 1 else a * t ** 3 - 5 * a * t ** 2 + 8 * a * t - 4 * a if t < 2 else 0.0
-  def row(p):
-    weights = [0.0] * length
-    if mode == "nearest":
-      at = {"floor": math.floor(p), "ceil": math.ceil(p), "round_prefer_ceil": math.floor(p + 0.5), "round_prefer_floor": math.ceil(p - 0.5)}[nearest]
-      weights[min(max(at, 0), length - 1)] = 1.0
-      return weights
-    first = math.floor(p)
-    taps = {first + k: (1 - abs(p - first - k) if mode == "linear" else cubic(p - first - k)) for k in ((0, 1) if mode == "linear" else (-1, 0, 1, 2))}
-    if exclude:
-      taps = {k: w for k, w in taps.items() if 0 <= k < length}
-      total = sum(taps.values())
-      taps = {k: w / total for k, w in taps.items()}
-    for k, w in taps.items(): weights[min(max(k, 0), length - 1)] += w
-    return weights
-  if mode == "nearest":
-    places = Tensor([row(p).index(1.0) for p in places])
-    return x[tuple([slice(None)] * axis + [places])]
-  matrix = Tensor([row(p) for p in places], dtype=x.dtype)
-  return x.transpose(axis, -1).linear(matrix.transpose()).transpose(axis, -1)
-@operator
-def Upsample(x, scales, mode="nearest"): return Resize(x, None, scales, mode=mode, coordinate_transformation_mode="asymmetric", nearest_mode="floor")

@@ -1,5 +1,5 @@
-# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads the files, uopscope.onnx_operators has the
-# operators.
+# Models in ONNX files, run as tensor operations. uopscope.onnx_file reads the files, uopscope.onnx_registry has the table of
+# operators, which uopscope.onnx_*operators fill.
 #
 #   model = OnnxRunner("model.onnx")
 #   model.graph_inputs                                # {"x": OnnxValue(shape=("batch", 3, 224, 224), dtype=dtypes.float)}
@@ -10,7 +10,8 @@ from tinygrad.helpers import getenv, is_numpy_ndarray
 from tinygrad.tensor import Tensor
 from uopscope.absent import lacking
 from uopscope.onnx_file import OnnxDataType, OnnxGraph, OnnxNode, OnnxValue, read_model
-from uopscope.onnx_operators import OPERATORS as onnx_ops
+from uopscope.onnx_registry import OPERATORS as onnx_ops, find_operator
+import uopscope.onnx_attention_operators, uopscope.onnx_image_operators, uopscope.onnx_quantised_operators, uopscope.onnx_training_operators  # they fill the table
 __getattr__ = lacking(__name__)
 
 class OnnxRunner:
@@ -51,12 +52,14 @@ class OnnxRunner:
 
 def _run(graph, values, debug=0):
   for number, node in enumerate(graph.nodes):
-    if node.op not in onnx_ops: raise NotImplementedError(f"node {number} is the operator {node.domain or 'ai.onnx'}.{node.op}, which uopscope does not have")
+    function = find_operator(node.domain, node.op)
+    if function is None: raise NotImplementedError(f"node {number} is the operator {node.domain or 'ai.onnx'}.{node.op}, which uopscope does not have")
     if debug: print(f"{number}: {node.op} {node.inputs} -> {node.outputs}")
-    opts = dict(node.opts)
+    opts = {name: value for name, value in node.opts.items() if name != "consumed_inputs"}  # a hint of the first versions
     if node.op in ("If", "Loop", "Scan"): opts["run"] = lambda branch, more=(): _run(branch, values | dict(more))
-    if node.op in ("Split",): opts.setdefault("num_outputs", len(node.outputs))
-    try: answer = onnx_ops[node.op](*[values[name] for name in node.inputs], version=node.version, **opts)
+    if node.op == "Gradient": opts["named"] = values
+    if node.op == "Split": opts.setdefault("num_outputs", len(node.outputs))
+    try: answer = function(*[values[name] for name in node.inputs], version=node.version, **opts)
     except TypeError as e: raise TypeError(f"node {number}, {node.op} of version {node.version}: {e}") from e
     answers = answer if isinstance(answer, tuple) else (answer,)
     values.update(zip(node.outputs, answers))
