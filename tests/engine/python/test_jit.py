@@ -217,6 +217,10 @@ def test_launches_of_a_captured_function_are_shown_in_batches():
     for item in f.jit_cache: item.run()
   close(out, [115, 226])
   with Context(JIT=2): assert len(f.jit_cache) == len(f.captured.jit_cache) == 11
+  g = TinyJit(f.fxn)
+  with Context(JIT=2):
+    for _ in range(2): g(x, y)
+  assert len(g.jit_cache) == 11  # as it was captured, whatever the setting is afterwards
   with Context(JIT_BATCH_SIZE=5): assert [getattr(item.prg, "jit_cache", None) and len(item.prg.jit_cache) for item in f.jit_cache] == [5, 6]
   with Context(JIT_BATCH_SIZE=10): assert [item.name for item in f.jit_cache] == ["batched 10", "E_2"]
   assert [item.name for item in f.jit_cache] == ["batched 11"]

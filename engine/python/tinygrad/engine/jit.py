@@ -108,8 +108,8 @@ CapturedJit.jit_cache, CapturedJit.free_intermediates = property(_items), free_i
 def _input_replace(items): return {(j, argument): number for j, item in enumerate(items) for argument, number in item.inputs}
 CapturedJit.input_replace = property(lambda self: _input_replace(self.jit_cache))
 def _batches(captured):
-  """The launches as a TinyJit shows them, once per captured function and setting."""
-  if JIT >= 2: return captured.jit_cache
+  """The launches as a TinyJit shows them, once per captured function and setting. A function captured at JIT=2 keeps them apart."""
+  if max(captured.__dict__.get("_level", 0), JIT.value) >= 2: return captured.jit_cache
   kept = captured.__dict__.setdefault("_batches", {})
   if (size := JIT_BATCH_SIZE.value) not in kept: kept[size] = apply_graph_to_jit(captured.jit_cache, [None] * captured.input_count, {}, size)
   return kept[size]
@@ -148,7 +148,7 @@ class TinyJit:
       if tensors: tensors[0].realize(*tensors[1:])
     else:
       self.captured = captured = CapturedJit(self.fxn, functools.partial(_tensors, strict=True), args, kwargs, bool(self.prune))
-      ret = captured.ret
+      ret, captured._level = captured.ret, JIT.value
       if DEBUG >= 1:
         print(f"JIT captured {len(captured)} kernels with {captured.input_count} inputs")
         if sum(captured.used_inputs) != captured.input_count: print("WARNING: some input tensors not found")
