@@ -146,7 +146,7 @@ void bindRandom(TensorClass& c) {
   c.def_property_readonly_static("_device_rng_counters", streams(&RandomStream::drawn));
   c.def_static("manual_seed", [](int64_t seed) { Tensor::manualSeed(seed); }, py::arg("seed") = 0);
   c.def_static("rand", [](const py::args& shape, const py::kwargs& kw) {
-    return Tensor::rand(toInts(argfix(shape)), takeOptions(kw, {"contiguous"}),
+    return Tensor::rand(toInts(argfix(shape)), takeOptions(kw, {"contiguous", "generator"}),
                         option(kw, "contiguous", true));
   });
   auto random = [&](const char* name, Tensor (*make)(const Ints&, const TensorOptions&)) {
@@ -180,7 +180,9 @@ void bindRandom(TensorClass& c) {
                            option<int64_t>(kw, "high", 10), takeOptions(kw, {"low", "high"}));
   });
   c.def_static(
-      "randperm", [](int64_t n, const py::kwargs& kw) { return Tensor::randperm(n, takeOptions(kw)); },
+      "randperm",
+      // PyTorch's backends hand on its `generator`, which says nothing here: the stream is that of the device.
+      [](int64_t n, const py::kwargs& kw) { return Tensor::randperm(n, takeOptions(kw, {"generator"})); },
       py::arg("n"));
   c.def("rand_like", [](const Tensor& t, const py::kwargs& kw) {
     return t.randLike(takeOptions(kw, {"contiguous"}), option(kw, "contiguous", true));
@@ -467,7 +469,7 @@ void bindMoving(TensorClass& c) {
 } // namespace
 
 void bindTensors(py::module_& m) {
-  TensorClass c(m, "Tensor");
+  TensorClass c(m, "Tensor", py::dynamic_attr()); // scripts keep notes on their tensors: t.name = "head"
   c.attr("__module__") = "tinygrad.tensor";
   reinterpret_cast<PyTypeObject*>(c.ptr())->tp_name = "Tensor"; // the name in Python's messages
   bindProperties(c);

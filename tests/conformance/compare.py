@@ -14,7 +14,8 @@ MODULES = [p for p in [pathlib.Path(COMMAND[0]).parents[1] / "python"] if p.is_d
 FOLDERS = ("test", "test/unit", "test/models", "test/opt")
 # Counted apart: what of the reference's other tests runs on a CPU without data that is downloaded.
 MORE = tuple(f"test/external/external_{name}.py" for name in ("test_onnx_backend", "test_onnx_ops", "test_onnx_runner", "test_example", "test_losses", "test_metrics", "uop_gc")) + \
-       tuple(f"test/testextra/test_{name}.py" for name in ("bench_log", "export_model", "f16_decompress", "fp8_linear"))
+       tuple(f"test/testextra/test_{name}.py" for name in ("bench_log", "export_model", "f16_decompress", "fp8_linear")) + \
+       tuple(f"extra/torch_backend/{name}.py" for name in ("test", "test_inplace", "test_kernel_fusion"))
 
 def files():
   if ONLY: return ONLY
@@ -106,7 +107,7 @@ def main():
   print(f"{good} of {total}, and {more_good} of {more} further ones")
   text = [f"# The reference's tests here", "",
           f"`tests/conformance/run` runs the reference's test files of {', '.join(FOLDERS)} unmodified, with our Python and with the reference itself, on a CPU.",
-          f"Of {total} tests that pass there, **{good}** pass here. Of {more} further ones, of test/external and test/testextra, that run on a CPU without data that is downloaded, **{more_good}** do. "
+          f"Of {total} tests that pass there, **{good}** pass here. Of {more} further ones, of test/external, test/testextra and extra/torch_backend, that run on a CPU without data that is downloaded, **{more_good}** do. "
           f"Every difference is listed with its reason below the table.", "",
           "| file | passed here | passed there |", "|---|---|---|"]
   text += [f"| {file} | {sum(here.get(t, ('',))[0] == 'passed' for t in passed)} | {len(passed)} |" for file, (here, passed) in rows.items() if passed]

@@ -74,6 +74,12 @@ def repeat(self, *repeats):
 def shrink_to(self, *shape): return self.shrink(tuple((0, s if s is not None else whole) for s, whole in zip(argfix(*shape), self.shape)))
 
 # Questions
+def marg(self):
+  """The argument of a movement as Python has it: a shape, an order, (begin, end) or (before, after) of each axis."""
+  if self.op in (Ops.PERMUTE, Ops.FLIP): return self.arg
+  if self.op in (Ops.RESHAPE, Ops.EXPAND): return tuple(self.src[1].sgep(i) for i in range(self.ndim))
+  if self.op in (Ops.PAD, Ops.SHRINK): return tuple((self.src[1].sgep(i), self.src[2].sgep(i)) for i in range(self.ndim))
+  raise RuntimeError(f"{self.op} is not a movement")
 def backward_slice_with_self(self): return {self: None} | self.backward_slice
 def op_in_backward_slice_with_self(self, *ops): return any(u.op in ops for u in self.toposort())
 def ptrdtype(self):
@@ -150,7 +156,7 @@ def _methods_that_make(UOp):
   made = dict(f=f, contract=contract, allreduce=allreduce, multi=multi, mselect=mselect, contiguous_backward=contiguous_backward)
   return made | dict(unique_const=staticmethod(unique_const), custom_kernel=staticmethod(custom_kernel))
 
-_PROPERTIES = {"backward_slice_with_self", "ptrdtype", "realized", "bounds", "ended_ranges", "tuplize"}
+_PROPERTIES = {"backward_slice_with_self", "marg", "ptrdtype", "realized", "bounds", "ended_ranges", "tuplize"}
 def attach(UOp):
   UOp.__iter__ = None  # u[i] is an INDEX for any i: without this a loop over a node would not end
   own = {name: value for name, value in globals().items() if getattr(value, "__module__", None) == __name__ or isinstance(value, property)}

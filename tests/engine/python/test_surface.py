@@ -165,4 +165,21 @@ def test_symbolic_ranges_and_files():
     t[1:3] = [8, 9]
     assert open(path, "rb").read() == b"".join(i.to_bytes(4, "little") for i in (1, 8, 9, 4))
 
+def test_scripts_keep_notes_on_tensors():
+  import gc, weakref
+  t = Tensor([1.0, 2.0])
+  t.name, t.views = "head", {1}
+  assert t.name == "head" and t.views == {1} and Tensor([1.0]).__dict__ == {}
+  t.itself, gone = t, weakref.ref(t)
+  del t
+  gc.collect()
+  assert gone() is None
+  assert sorted(Tensor.randperm(5, generator=None).tolist()) == [0, 1, 2, 3, 4]
+
+def test_arguments_of_movements():
+  t = Tensor.empty(4, 6)
+  for made, want in ((t.reshape(24), (24,)), (t.reshape(2, 12), (2, 12)), (t.reshape(4, 1, 6).expand(4, 3, 6), (4, 3, 6)), (t.permute(1, 0), (1, 0)), (t.flip(1), (False, True)),
+                     (t.shrink(((1, 3), (0, 5))), ((1, 3), (0, 5))), (t.pad(((1, 0), (0, 2))), ((1, 0), (0, 2)))): assert made.uop.marg == want, (made.uop.marg, want)
+  raises(RuntimeError, lambda: (t + 1).uop.marg)
+
 if __name__ == "__main__": run(globals())
