@@ -67,7 +67,8 @@ std::optional<OwnKernel> RangeAssignment::untiledProduct(UOp u, const std::vecto
   const UOp product = productBelow(u);
   if (!product) return {};
   const double stored = elementCount(u.shape()) * (kStore + kLoad) + kKernel,
-               untiled = elementCount(product.src(0).shape()) * kUntiled;
+               untiled =
+                   elementCount(product.src(0).shape()) * (inMargins ? kUntiledBesideMargins : kUntiled);
   if (untiled <= stored) return {};
   return OwnKernel{"it is stored: a product has tiles in a kernel of its own", stored, untiled};
 }
