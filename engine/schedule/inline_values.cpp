@@ -17,11 +17,13 @@
 #include "engine/rules/rules.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
+#include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace uopscope::sched {
@@ -36,6 +38,9 @@ constexpr double kTrivial = 8; ///< work besides one load that does not justify 
 constexpr double kCheapInRow = 12, kCheapConditionInRow = 24;
 constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
 constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
+/// What a window of a pooling loses on a processor by a number that it reads below a condition: lanes that lie apart, each with
+/// a branch. Stored with its margin, a picture is read by vectors.
+constexpr double kWindowBelowCondition = 36;
 
 double weightOf(UOp u) {
   switch (u.op()) {
@@ -62,6 +67,9 @@ struct Work {
   int loads = 0;
   bool reducesMemory = false;
   bool readsRow = false; ///< that its kernel keeps
+  bool isGated = false,
+       isFilled =
+           false; ///< reads memory below a condition; has an infinite constant, as margins of maxima do
   bool tooLarge = false;
 };
 
@@ -87,8 +95,10 @@ Work workOf(UOp root) {
         times *= static_cast<double>(r.vmax() + 1);
         inReduce = true;
       }
+    if (u.isConst() && u.dtype().isFloat()) work.isFilled |= std::isinf(u.arg().f());
     if (u.is(Op::INDEX)) {
       ++work.loads;
+      work.isGated |= u.srcCount() > 1 && u.src(1).is(Op::WHERE);
       work.total += kLoad * times;
       bool isInner = u.src(0).is(Op::BUFFERIZE) && !hasMemory(u.src(0)); // in loops of this kernel
       work.reducesMemory |= inReduce;
@@ -201,9 +211,10 @@ private:
     if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
     const Work work = workOf(value);
     if (work.tooLarge || work.reducesMemory || work.readsRow) return false;
-    const bool isTrivial = (!work.loads && work.total <= kNoMemory) ||
-                           (work.loads <= 1 && work.total <= kLoad + kTrivial) ||
-                           (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value)));
+    const bool isTrivial =
+        !isWindowed(work, info) &&
+        ((!work.loads && work.total <= kNoMemory) || (work.loads <= 1 && work.total <= kLoad + kTrivial) ||
+         (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))));
     const bool isChoice = info.removable && isNumbered();
     if (isTrivial && !isChoice) return true;
     StoreChoice choice = priced(work, info);
@@ -214,12 +225,18 @@ private:
     return inlines != (choice.number == vars::flip);
   }
 
+  /// Whether windows of a maximum read it, which overlap and reach into its margins.
+  static bool isWindowed(const Work& work, const StoredValue& info) {
+    return work.isGated && work.isFilled && info.demand >= 1.5 * info.elements && isProcessor(info.device);
+  }
+
   StoreChoice priced(const Work& work, const StoredValue& info) {
     double demand = info.demand, inMemory = info.elements * kStore;
     const bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
-    return {0, demand * work.total, inMemory + demand * kLoad};
+    const double each = work.total + (isWindowed(work, info) ? kWindowBelowCondition : 0);
+    return {0, demand * each, inMemory + demand * kLoad};
   }
 
   /// Numbers cost a walk over the graph; only an observer or FLIP asks for them.
