@@ -225,9 +225,11 @@ private:
     return inlines != (choice.number == vars::flip);
   }
 
-  /// Whether windows of a maximum read it, which overlap and reach into its margins.
+  /// Whether windows of a maximum read it, which overlap and reach into its margins. A number is read by no more of them than a
+  /// window of 8 by 8 holds; a running maximum reads it far more often, and a loop may carry that one.
   static bool isWindowed(const Work& work, const StoredValue& info) {
-    return work.isGated && work.isFilled && info.demand >= 1.5 * info.elements && isProcessor(info.device);
+    const double uses = info.demand / info.elements;
+    return work.isGated && work.isFilled && uses >= 1.5 && uses <= 64 && isProcessor(info.device);
   }
 
   StoreChoice priced(const Work& work, const StoredValue& info) {

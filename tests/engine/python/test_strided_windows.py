@@ -87,4 +87,17 @@ class TestStridedWindows(unittest.TestCase):
           (got,) = (a.max_pool2d(k, stride, padding=pad) * Tensor(g)).sum().gradient(a)
           np.testing.assert_allclose(got.numpy(), expected, atol=1e-5)
 
+class WindowsAtMargins(unittest.TestCase):
+  def test_a_picture_is_stored_with_its_margins(self):
+    x = np.random.default_rng(8).normal(size=(1, 24, 56, 56)).astype(np.float32)
+    def pooled(pads):
+      wide = np.pad(x, ((0, 0), (0, 0), pads, pads), constant_values=-np.inf)
+      return np.lib.stride_tricks.sliding_window_view(wide, (3, 3), axis=(2, 3))[:, :, ::2, ::2].max((4, 5))
+    for options, pads in ((dict(padding=1), (1, 1)), (dict(ceil_mode=True), (0, 1))):
+      y = Tensor(x).realize().max_pool2d(3, 2, **options)
+      self.assertEqual(len(y.schedule()), 2)
+      np.testing.assert_array_equal(Tensor(x).max_pool2d(3, 2, **options).numpy(), pooled(pads))
+    self.assertEqual(len(Tensor(x[:, :1, :8, :8]).realize().max_pool2d(3, 2, padding=1).schedule()), 1) # too small for two kernels
+    self.assertEqual(len(Tensor(x).realize().max_pool2d(3, 2).schedule()), 1)
+
 if __name__ == "__main__": unittest.main()
