@@ -21,6 +21,7 @@ void bindPickling(py::module_& m);
 
 using TensorClass = py::class_<Tensor::State, std::shared_ptr<Tensor::State>>;
 void bindTensors(py::module_& m);
+void bindTensorRandom(TensorClass& t);
 void bindTensorMovement(TensorClass& t);
 void bindTensorMath(TensorClass& t);
 void bindTensorNN(TensorClass& t);

@@ -217,4 +217,13 @@ std::vector<UOp> movementIndices(UOp movement, std::span<const UOp> indices) {
   }
 }
 
+std::vector<UOp> loopsOver(const Shape& shape) {
+  std::vector<UOp> loops;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    bool one = shape[k].isInt() && shape[k].i() == 1;
+    loops.push_back(one ? UOp::index(0)
+                        : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
+  }
+  return loops;
+}
 } // namespace uopscope

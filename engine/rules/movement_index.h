@@ -33,4 +33,7 @@ UOp padValid(UOp pad, std::span<const UOp> indices);
 /// The index into the flat, row-major layout of a shape; its gate is the conjunction of all gates.
 UOp flatIndex(std::span<const Sint> shape, std::span<const UOp> indices);
 
+/// A loop for each axis longer than 1, and 0 for the others: where a node's elements are asked for one by one.
+std::vector<UOp> loopsOver(const Shape& shape);
+
 } // namespace uopscope

@@ -118,16 +118,6 @@ void collectReads(UOp u, std::vector<UOp> at, int& left, std::vector<UOp>& reads
     reads.insert(reads.end(), at.begin(), at.end());
 }
 
-/// A loop for each axis longer than 1.
-std::vector<UOp> loopsOver(const Shape& shape) {
-  std::vector<UOp> loops;
-  for (size_t k = 0; k < shape.size(); ++k) {
-    bool one = shape[k].isInt() && shape[k].i() == 1;
-    loops.push_back(one ? UOp::index(0)
-                        : UOp::range(shape[k].uop(), {static_cast<int64_t>(k)}, AxisType::Placeholder));
-  }
-  return loops;
-}
 /// The axes whose loops occur in none of the expressions.
 std::vector<bool> axesNotIn(const std::vector<UOp>& expressions, const std::vector<UOp>& loops) {
   std::vector<bool> unread(loops.size(), true);

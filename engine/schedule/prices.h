@@ -12,7 +12,6 @@ constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
 constexpr double kStepOfSum =
     kLoad + 2;                   ///< an iteration of a reduction: one load and its operation, at least
 constexpr double kUntiled = 0.7; ///< what an iteration of a product loses without tiles
-/// The same where its kernel stores margins, too: then it has no lanes and no threads either, whatever its sum's length.
-constexpr double kUntiledBesideMargins = 4;
+constexpr double kUntiledWindows = 8; ///< the same for a convolution whose kernel stores margins, too
 
 } // namespace uopscope::sched

@@ -7,7 +7,10 @@
 // Nor are there tiles where a kernel stores the margins of a PAD beside the product, in loops of their own:
 //
 //   conv(x).relu().max_pool2d(3, 2, padding=1)    in one kernel 67 ms, stored first 1.5 ms (3x224x224, 64 filters of 7x7)
+//
+// A convolution loses the more there, however short its sum is, since its windows are read below conditions.
 #include "engine/base/context_var.h"
+#include "engine/rules/movement_index.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
@@ -23,6 +26,19 @@ constexpr double kFewestUses = 8; ///< of each loaded number in a product
 /// Whether a product uses each number of an operand often, if a number is loaded once.
 bool isReused(UOp operand, double iterations) {
   return iterations >= kFewestUses * elementCount(sourceOf(operand).shape());
+}
+
+/// Whether windows that overlap read an operand, as in a convolution: loops add up to an index that has fewer values than they
+/// have steps.
+bool isReadInWindows(UOp operand) {
+  std::vector<UOp> at = loopsOver(operand.shape());
+  for (; operand.in(group::kMovement); operand = operand.src(0)) at = movementIndices(operand, at);
+  return std::ranges::any_of(at, [](UOp gatedIndex) {
+    const UOp index = ungate(gatedIndex).index;
+    double steps = 1;
+    for (UOp loop : index.ranges()) steps *= static_cast<double>(loop.vmax() + 1);
+    return static_cast<double>(index.vmax() - index.vmin() + 1) < steps;
+  });
 }
 
 bool isReduceRange(UOp range) {
@@ -66,9 +82,10 @@ std::optional<OwnKernel> RangeAssignment::untiledProduct(UOp u, const std::vecto
   if (!inReduction && !inMargins) return {};
   const UOp product = productBelow(u);
   if (!product) return {};
+  const UOp term = sourceOf(product.src(0));
+  const bool losesWindows = inMargins && (isReadInWindows(term.src(0)) || isReadInWindows(term.src(1)));
   const double stored = elementCount(u.shape()) * (kStore + kLoad) + kKernel,
-               untiled =
-                   elementCount(product.src(0).shape()) * (inMargins ? kUntiledBesideMargins : kUntiled);
+               untiled = elementCount(product.src(0).shape()) * (losesWindows ? kUntiledWindows : kUntiled);
   if (untiled <= stored) return {};
   return OwnKernel{"it is stored: a product has tiles in a kernel of its own", stored, untiled};
 }

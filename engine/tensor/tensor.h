@@ -68,9 +68,8 @@ public:
   UOp uop() const;
   DType dtype() const { return uop().dtype(); }
   const Shape& shape() const { return uop().shape(); }
-  /// The shape as numbers. Throws Error(Shape) if it is symbolic.
+  /// The shape as numbers, and the length of one axis. They throw Error(Shape) for what is symbolic.
   Ints intShape() const;
-  /// The length of one axis; only that one must be known.
   int64_t intDim(size_t axis) const;
   int64_t ndim() const { return static_cast<int64_t>(shape().size()); }
   std::string device() const;

@@ -100,4 +100,10 @@ class WindowsAtMargins(unittest.TestCase):
     self.assertEqual(len(Tensor(x[:, :1, :8, :8]).realize().max_pool2d(3, 2, padding=1).schedule()), 1) # too small for two kernels
     self.assertEqual(len(Tensor(x).realize().max_pool2d(3, 2).schedule()), 1)
 
+  def test_a_convolution_beside_margins_is_stored_and_a_product_is_not(self):
+    def kernels(channels, k):
+      x, w = Tensor.rand(1, channels, 56, 56).realize(), Tensor.rand(24, channels, k, k).realize()
+      return len(x.conv2d(w, padding=k // 2).relu().pad((1, 1, 1, 1), value=1.0).contiguous().schedule())
+    self.assertEqual([kernels(3, 3), kernels(1, 3), kernels(8, 1)], [2, 2, 1])
+
 if __name__ == "__main__": unittest.main()
