@@ -10,6 +10,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/cpu_count.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/heuristic_product.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/strided_tile.h"
@@ -375,11 +376,11 @@ void chooseOpts(KernelOptimizer& s) {
   const int64_t width = vectorWidth(s.target()), lanes = lanesOf(s.target(), k);
   if (keepsRows(s, k))
     chooseForRows(s, lanes);
-  else if (k.reduction) {
+  else if (k.reduction && !chooseTiles(s, k)) {
     const auto main = static_cast<size_t>(std::ranges::find(s.reduces(), k.reduction) - s.reduces().begin());
     chooseForReduction(s, k, lanes);
     if (s.reduces().size() > 1) chooseForFurtherSums(s, main, lanes);
-  } else
+  } else if (!k.reduction)
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());
 }

@@ -24,4 +24,7 @@ bool findProduct(const KernelShape& k, Product& p);
 /// Opts of a product whose types fit a tensor core; false if none does, or the target has none.
 bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k);
 
+/// Opts of a product for the tiles of a processor (tile_cores.h); false if it has none, or they do not fit.
+bool chooseTiles(KernelOptimizer& s, const KernelShape& k);
+
 } // namespace uopscope::heuristic

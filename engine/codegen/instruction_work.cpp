@@ -3,6 +3,7 @@
 
 #include "engine/codegen/access_traffic.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,6 +158,8 @@ Work InstructionWork::unitsOf(UOp u) const {
   }
   default:
     if (isDotProduct(u)) return {.multiplies = registersOf(u.dtype())};
+    // A tile product begins every 16 cycles, in each of which two multiplications would begin.
+    if (isTileProduct(u)) return {.multiplies = 32};
     return u.in(group::kAlu) ? arithmetic(u) : Work{};
   }
 }

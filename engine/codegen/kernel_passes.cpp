@@ -17,6 +17,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/running.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/well_formed.h"
 #include "engine/codegen/windows.h"
 #include "engine/rewrite/replacement.h"
@@ -114,7 +115,7 @@ UOp rewrite(const KernelPass& pass, UOp sink, const Target& target, PassContext 
 }
 
 UOp onTarget(const KernelPass& pass, UOp sink, const Target& target) {
-  TargetContext context{target};
+  TargetContext context{target, tileMemoryOf(sink)};
   return rewrite(pass, sink, target, context);
 }
 

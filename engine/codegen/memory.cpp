@@ -5,6 +5,7 @@
 #include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/visit.h"
 
@@ -216,12 +217,16 @@ bool suitsMask(UOp gate, int64_t width, DType element) {
          (width >= kFewestMasked && width * element.itemsize() >= kLeastMasked);
 }
 
-AccessPlan planAccess(const Target& target, UOp index, bool isLoad) {
+AccessPlan planAccess(const TargetContext& context, UOp index, bool isLoad) {
+  const Target& target = context.target;
   UOp buffer = index.src(0), gate = index.srcCount() == 3 ? index.src(2) : UOp();
   int n = laneCount(index.src(1));
   DType element = buffer.dtype().base().scalar();
   AddrSpace space = buffer.dtype().addrspace();
   int64_t widest = accessLanes(target, element, space);
+  // Results are stored as tiles as well; operands are copied by vectors.
+  if (context.tileMemory.contains(index.bufferOf()) && (isLoad || element.itemsize() == 4))
+    widest = kTileBytes / element.itemsize();
 
   // Lanes are grouped by base in order of first appearance, and by offset within a base.
   std::vector<LaneGroup> groups;
@@ -285,7 +290,7 @@ bool manyLanes(UOp index) {
 UOp splitLoad(Match& m) {
   UOp load = m.root(), index = m[at];
   if (!manyLanes(index)) return m.decline("one lane");
-  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index, true);
+  AccessPlan plan = planAccess(m.ctx<TargetContext>(), index, true);
   DType element = load.dtype().scalar();
   std::vector<UOp> rest;
   if (load.srcCount() > 1 && !load.src(1).dtype().isVoid())
@@ -309,7 +314,7 @@ UOp splitLoad(Match& m) {
 UOp splitStore(Match& m) {
   UOp store = m.root(), index = m[at];
   if (!manyLanes(index)) return m.decline("one lane");
-  AccessPlan plan = planAccess(m.ctx<TargetContext>().target, index, false);
+  AccessPlan plan = planAccess(m.ctx<TargetContext>(), index, false);
   // If several lanes write to the same place, the last lane wins.
   int64_t total = 0;
   for (const Access& a : plan.accesses) total += a.lanes;

@@ -9,11 +9,14 @@
 #pragma once
 #include "engine/codegen/target.h"
 
+#include <unordered_set>
+
 namespace uopscope {
 
 /// Context of the late passes: the target.
 struct TargetContext {
   const Target& target;
+  std::unordered_set<UOp, UOpHash> tileMemory = {}; ///< the DEFINE_REGs that tile products read and add to, a tile at a time (tile_cores.h)
 };
 
 std::span<const RuleDef> addLoadRules();

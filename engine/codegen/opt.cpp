@@ -12,6 +12,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/same_place.h"
 #include "engine/codegen/staging.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/algebra.h"
 
@@ -466,7 +467,8 @@ UOp KernelOptimizer::optimized() const {
     packed = orderBlocks(packed, *target_, nextId_);
     packed = stageOperands(packed, *target_, nextRangeId(packed));
   } else if (!applied_.empty()) {
-    packed = packPanels(packed, *target_, nextId_);
+    packed = packTiles(packed, nextId_);
+    packed = packPanels(packed, *target_, packed == stored ? nextId_ : nextRangeId(packed));
   }
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
   if (!applied_.empty()) flat = loopEpilogue(flat, *target_);

@@ -2,6 +2,7 @@
 #include "engine/codegen/panels.h"
 
 #include "engine/codegen/ranges.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/tiling.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/uop/visit.h"
@@ -207,6 +208,7 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
   int64_t number = nextRegister(nodes), space = kCopyBytes - registerBytes(nodes);
   for (UOp reduction : nodes) {
     if (!reduction.is(Op::REDUCE)) continue;
+    if (reduction.src(0).is(Op::UNROLL) && isTileProduct(reduction.src(0).src(0))) continue; // packTiles did
     const auto& around = reduction.ranges();
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
     for (UOp read : readsOf(reduction)) {

@@ -2,6 +2,7 @@
 #include "engine/codegen/program_walk.h"
 
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ ProgramWalk::ProgramWalk(std::span<const UOp> program, const MachineRates& rates
 }
 
 void ProgramWalk::visit(UOp u) {
-  if (u.is(Op::SPECIAL) || (u.is(Op::WMMA) && !isDotProduct(u))) understood_ = false;
+  if (u.is(Op::SPECIAL) || (u.is(Op::WMMA) && !isDotProduct(u) && !isTileProduct(u))) understood_ = false;
   if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
     threads_ = static_cast<int>(std::clamp<int64_t>(u.arg().as<VarArg>().vmax, 0, 1 << 20)) + 1;
   if (u.is(Op::DEFINE_GLOBAL) && u.arg().kind() == ArgKind::Int) globals_.push_back(u);

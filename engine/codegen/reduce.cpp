@@ -8,6 +8,7 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/tiling.h"
 
 #include <fmt/format.h>
@@ -156,6 +157,14 @@ UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
   return pickLanes(wide, back);
 }
 
+/// The lanes of a whole product by tiles of a processor, in the order in which a value takes them; empty for other values. Its
+/// sums stay tile by tile, so that each is a register of the unit.
+std::vector<int64_t> orderOfTiles(UOp value, int results) {
+  const TileLanes t = tileLanesOf(value);
+  const bool isWhole = t.wmma && isTileProduct(t.wmma) && laneCount(t.wmma) == results && laneCount(value) == results;
+  return isWhole ? t.lanes : std::vector<int64_t>();
+}
+
 /// Whether the core that adds the tiles begins products and goes on.
 bool addsAsync(const TileLanes& tiles, const Target& target) {
   const TensorCore* core =
@@ -189,6 +198,8 @@ UOp accumulated(UOp red, ReduceContext& ctx) {
     throw Error(ErrorKind::Compile, fmt::format("a reduction of {} lanes cannot give {} lanes", in, out));
   std::vector<UOp> loops(red.src().begin() + 1, red.src().end());
   if (loops.empty()) return combineTree(value, out, how, ctx.target);
+  const std::vector<int64_t> order = how == Op::ADD ? orderOfTiles(value, out) : std::vector<int64_t>();
+  if (!order.empty()) value = tileLanesOf(value).wmma;
 
   int lanesOfRegister = registerLanes(ctx.target, red.dtype());
   int width = keepsAccumulators(in, out, lanesOfRegister) ? in : out;
@@ -228,6 +239,7 @@ UOp accumulated(UOp red, ReduceContext& ctx) {
                    {waitForProducts({done}, productsAhead(tiles.wmma.arg().as<WmmaArg>().name)).end(loops)})
              : done.end(loops);
   UOp result = acc.after(std::span<const UOp>(&done, 1)).indexed({at}, type);
+  if (!order.empty()) return pickLanes(result, order);
   if (together) return combineNeighbours(result, out, how);
   return out == 1 && lanesOfRegister > 1 ? combineLanes(result, how)
                                          : combineTree(result, out, how, ctx.target);

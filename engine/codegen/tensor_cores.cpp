@@ -6,7 +6,7 @@
 //   thread; the accumulator replaces the zeros when the sum becomes a loop.
 //
 // A core that reads shared memory itself (shared_operand.h) gets the reads of a tile, with a PLACEHOLDER range for each
-// coordinate; staging.cpp puts descriptors in their place.
+// coordinate; staging.cpp puts descriptors in their place. Tiles of a processor (tile_cores.h) are made alike.
 //
 // In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
 // for the first that fits; 2 to pad loops that do not divide; 1).
@@ -15,7 +15,9 @@
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
+#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
@@ -24,12 +26,6 @@
 #include <string_view>
 
 namespace uopscope {
-
-/// A sum of products, and the loops chosen as its rows, columns and terms.
-struct TensorCoreProduct {
-  UOp sum, left, right;
-  UOp row, column, term;
-};
 
 namespace {
 
@@ -63,33 +59,6 @@ UOp coordinate(std::string_view layout, UOp thread, const std::vector<UOp>& elem
 
 bool contains(const std::vector<UOp>& list, UOp u) {
   return std::find(list.begin(), list.end(), u) != list.end();
-}
-
-/// All products that a tensor core with these types could compute, in order.
-std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
-                                 const std::vector<UOp>& parallel) {
-  std::vector<Product> found;
-  for (UOp sum : sums) {
-    if (sum.arg().op() != Op::ADD || sum.dtype() != core.out) continue;
-    UOp product = sum.src(0);
-    if (product.is(Op::CAST)) product = product.src(0);
-    if (!product.is(Op::MUL)) continue;
-    std::vector<UOp> over = rangesIn(sum.src().subspan(1));
-    UOp left = product.src(0), right = product.src(1);
-    auto narrow = [&](UOp u) { return u.is(Op::CAST) && u.src(0).dtype() == core.in ? u.src(0) : u; };
-    left = narrow(left);
-    right = narrow(right);
-    if (left.dtype() != core.in || right.dtype() != core.in) continue;
-    for (UOp column : parallel)
-      for (UOp row : parallel)
-        for (UOp term : over) {
-          if (!contains(left.ranges(), row) || contains(right.ranges(), row)) continue;
-          if (!contains(right.ranges(), column) || contains(left.ranges(), column)) continue;
-          if (!contains(left.ranges(), term) || !contains(right.ranges(), term)) continue;
-          found.push_back({sum, left, right, row, column, term});
-        }
-  }
-  return found;
 }
 
 Arg flat(const std::vector<std::pair<int64_t, int64_t>>& list) {
@@ -240,6 +209,34 @@ constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry(
 
 } // namespace
 
+std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
+                                 const std::vector<UOp>& parallel) {
+  std::vector<Product> found;
+  auto narrow = [&](UOp u) { return u.is(Op::CAST) && takesOperand(core, u.src(0).dtype()) ? u.src(0) : u; };
+  for (UOp sum : sums) {
+    if (sum.arg().op() != Op::ADD || sum.dtype() != core.out) continue;
+    UOp product = sum.src(0);
+    if (product.is(Op::CAST)) product = product.src(0);
+    if (!product.is(Op::MUL)) continue;
+    const std::vector<UOp> over = rangesIn(sum.src().subspan(1));
+    UOp first = narrow(product.src(0)), second = narrow(product.src(1));
+    if (!takesOperand(core, first.dtype()) || !takesOperand(core, second.dtype())) continue;
+    auto add = [&](UOp left, UOp right) {
+      for (UOp column : parallel)
+        for (UOp row : parallel)
+          for (UOp term : over) {
+            if (!contains(left.ranges(), row) || contains(right.ranges(), row)) continue;
+            if (!contains(right.ranges(), column) || contains(left.ranges(), column)) continue;
+            if (!contains(left.ranges(), term) || !contains(right.ranges(), term)) continue;
+            found.push_back({sum, left, right, row, column, term});
+          }
+    };
+    add(first, second);
+    if (isTileCore(core)) add(second, first);
+  }
+  return found;
+}
+
 /// Padding rebuilds the kernel, so its products are searched again. The kernel is unchanged if padding fails.
 std::vector<Product> KernelOptimizer::paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
                                                     bool mayPad) {
@@ -288,7 +285,8 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(opt.arg.size() < 3 || opt.arg[2] == 1, opt, "the third number is 1: use tensor cores");
   require(select < static_cast<int64_t>(target_->tensorCores.size()), opt, "the target has no such core");
   auto choice = static_cast<size_t>(std::max(0, opt.axis));
-  if (isDotProduct(target_->tensorCores[0])) return useDotProducts(opt, select, choice);
+  const bool ofTiles = select >= 0 && isTileCore(target_->tensorCores[static_cast<size_t>(select)]);
+  if (isDotProduct(target_->tensorCores[0]) && !ofTiles) return useDotProducts(opt, select, choice);
 
   const TensorCore* core = nullptr;
   std::vector<Product> found;
@@ -304,8 +302,14 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   const Product p = paddedToTiles(opt, *core, choice, effort >= 2)[choice];
   if (readsShared(*core))
     if (const char* why = whyNotShared(p)) refuse(opt, why);
-  CoreKernel kernel(*core, p, nextId_);
   static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});
+  if (ofTiles) {
+    const ByTiles tiles = byTiles(*core, p, nextId_, target_->device);
+    replace({{p.sum, tiles.sum}}, useCore);
+    replace({{p.row, tiles.row}, {p.column, tiles.column}}, tiled);
+    return;
+  }
+  CoreKernel kernel(*core, p, nextId_);
   replace({{p.sum, kernel.sum(target_->device)}}, useCore);
   replace({{p.row, kernel.rowOfResult()}, {p.column, kernel.columnOfResult()}}, tiled);
 }

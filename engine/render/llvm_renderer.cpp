@@ -4,9 +4,12 @@
 #include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
+#include "engine/render/c_renderer.h"
 #include "engine/render/line_map.h"
 #include "engine/render/llvm_dialect.h"
 #include "engine/render/llvm_dots.h"
+#include "engine/render/llvm_tiles.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +26,7 @@ constexpr int kTile = 12; ///< vectors of products that a loop adds up at least 
 class Writer {
 public:
   Writer(const LoweredKernel& kernel, const LlvmDialect& dialect)
-      : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)) {
+      : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)), tiles_(kernel) {
     out_.isOfProcessor = !dialect.hasGroups();
   }
 
@@ -104,6 +107,7 @@ private:
                         u.src(0).dtype().scalar().itemsize() < u.dtype().scalar().itemsize();
     bodies_.back().converts |= widens;
     if ((u.is(Op::MULACC) && u.dtype().count() > 1) || isDotProduct(u)) ++bodies_.back().terms;
+    if (isTileProduct(u)) bodies_.back().terms += kTile;
   }
 
   void closeRange(UOp range) {
@@ -307,8 +311,31 @@ private:
                               place.empty() ? "" : ", ", place);
   }
 
+  /// An operand of a tile product, or its sum so far, as a tile.
+  std::string tile(UOp operand) {
+    if (heldIn_ != out_.block) held_.clear();
+    heldIn_ = out_.block;
+    std::string& held = held_[operand];
+    if (!held.empty()) return held;
+    const auto rows = tiles_.rowsOf(operand);
+    return held = rows ? LlvmTiles::load(out_, address(accessOf(rows->first)), rows->stride)
+                       : LlvmTiles::fromVector(out_, operand.dtype(), value(operand));
+  }
+  std::string stackTile(DType type) {
+    const std::string name = fmt::format("%store{}", out_.number("store"));
+    allocas_ += fmt::format("  {} = alloca {}, align 64\n", name, LlvmText::type(type));
+    return name;
+  }
+  void tileProduct(UOp u) {
+    std::vector<std::string> operands;
+    for (size_t i = 0; i < 3; ++i) operands.push_back(tile(u.src(i)));
+    const std::string result = held_[u] = LlvmTiles::product(out_, u, operands);
+    values_[u] = LlvmTiles::toVector(out_, u.dtype(), result, {});
+  }
+
   void visit(UOp u) {
     note(u);
+    if (tiles_.isLeftOut(u)) return;
     switch (u.op()) {
     case Op::NOOP:
     case Op::GROUP:
@@ -346,7 +373,13 @@ private:
       return;
     }
     case Op::STORE: store(u); return;
-    case Op::LOAD: values_[u] = load(u); return;
+    case Op::LOAD:
+      values_[u] = load(u);
+      if (tiles_.isStored(u)) {
+        const std::string sum = LlvmTiles::fromVector(out_, u.dtype(), values_[u]);
+        values_[u] = LlvmTiles::toVector(out_, u.dtype(), sum, stackTile(u.dtype()));
+      }
+      return;
     case Op::CONST: values_[u] = LlvmText::constant(u.dtype(), u.constValue()); return;
     case Op::VCONST: {
       std::string lanes, element = LlvmText::type(u.dtype().scalar());
@@ -374,6 +407,7 @@ private:
       return;
     }
     case Op::WMMA: {
+      if (isTileProduct(u)) return tileProduct(u);
       std::vector<std::string> fragments;
       for (size_t i = 0; i < 3; ++i) fragments.push_back(value(u.src(i)));
       values_[u] = dialect_.wmma(out_, kernel_, u, fragments);
@@ -394,8 +428,11 @@ private:
   const LoweredKernel& kernel_;
   const LlvmDialect& dialect_;
   KernelSignature signature_;
+  LlvmTiles tiles_;
   LlvmText out_;
   UOpMap<std::string> values_;
+  UOpMap<std::string> held_; ///< operands and results of tile products in the block `heldIn_`
+  std::string heldIn_;
   UOpMap<int> shuffles_; ///< of a vector made of lanes of others: how many shuffles follow one another
   std::string allocas_, shared_;
   std::vector<std::string> open_; ///< labels of the open blocks
@@ -410,6 +447,19 @@ private:
 };
 
 } // namespace
+
+Target amxTarget() {
+  constexpr int kLanes = 16;
+  Target t = cpuTarget("LLVM");
+  t.hasThreads = false;
+  t.aluLanes = t.maxVectorLanes = kLanes;
+  t.computesHalf = false;
+  t.maskedLoads = 1;
+  t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
+  t.tensorCores = dotProducts(true, true);
+  for (const TensorCore& core : tileCores(true, true, true)) t.tensorCores.push_back(core);
+  return t;
+}
 
 std::string LlvmRenderer::renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const {
   return writeLlvm(kernel, LlvmDialect(), lines);

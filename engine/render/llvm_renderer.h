@@ -25,6 +25,10 @@ private:
   Target target_;
 };
 
+/// A processor with AVX-512 and tiles of every type (tile_cores.h), whatever this machine is.
+Target amxTarget();
+constexpr const char* kAmxProcessor = "graniterapids"; ///< its name for LLVM
+
 /// Functions that the text may call. The loader must provide them (runtime/kernel_support.h).
 namespace llvm_support {
 constexpr const char* kThreefry = "uopscope_threefry";            ///< i64 (i64 counter, i64 key)

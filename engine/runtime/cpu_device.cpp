@@ -4,6 +4,7 @@
 #include "engine/base/cpu_count.h"
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"
 #include "engine/render/signature.h"
@@ -53,7 +54,11 @@ public:
       t.aluLanes = t.maxVectorLanes = cpu->lanes;
       t.computesHalf = cpu->computesHalf;
       if (llvm && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
-      if (llvm) t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);
+      if (llvm) {
+        t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);
+        std::ranges::move(tileCores(cpu->tilesBFloat16, cpu->tilesHalf, cpu->tilesBytes),
+                          std::back_inserter(t.tensorCores));
+      }
       if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
       it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;
     }

@@ -75,7 +75,7 @@ const Kind& kindNamed(const std::string& canonical) {
   auto [name, wellFormed] = kindOf(canonical);
   if ((name == "NULL" || name == "REF") && !wellFormed) {
     std::string language = canonical.substr(name.size() + 1);
-    wellFormed = isGpuLanguage(language) || (name == "REF" && language == "GPU");
+    wellFormed = isGpuLanguage(language) || language == "AMX" || (name == "REF" && language == "GPU");
   }
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
@@ -94,7 +94,7 @@ const Kind& kindNamed(const std::string& canonical) {
                     name));
   throw Error(ErrorKind::Device,
               fmt::format("no device \"{}\"; there are {} (append :1, :2 ... for more of a kind, or a "
-                          "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL, NULL:AMD)",
+                          "language to NULL: NULL:CUDA, NULL:METAL, NULL:CL, NULL:WGSL, NULL:AMD, NULL:AMX)",
                           canonical, fmt::join(Device::available(), ", ")));
 }
 

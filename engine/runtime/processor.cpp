@@ -10,6 +10,11 @@
 #include <llvm/TargetParser/Host.h>
 #endif
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <fmt/format.h>
 
 #include <array>
@@ -40,6 +45,16 @@ Abilities abilitiesOfHost() {
 #endif
 }
 
+/// Whether the system gives this process the registers of tiles, which it does when it is asked.
+bool mayUseTiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 Processor host() {
   Abilities can = abilitiesOfHost();
   Processor p;
@@ -47,8 +62,14 @@ Processor host() {
   p.march = "native";
 #ifdef UOPSCOPE_HAVE_LLVM
   p.name = llvm::sys::getHostCPUName().str();
-  for (const auto& f : llvm::sys::getHostCPUFeatures())
+  const auto features = llvm::sys::getHostCPUFeatures();
+  for (const auto& f : features)
     p.features += fmt::format("{}{}{}", p.features.empty() ? "" : ",", f.second ? '+' : '-', f.first().str());
+  if (features.lookup("amx-tile") && mayUseTiles()) {
+    p.tilesBFloat16 = features.lookup("amx-bf16");
+    p.tilesHalf = features.lookup("amx-fp16");
+    p.tilesBytes = features.lookup("amx-int8");
+  }
 #if defined(__x86_64__)
   // LLVM 19 miscompiles selects and comparisons of halves with this feature; computed as floats they round
   // the same. It is disabled last, since other features imply it. So no processor of this kind computes halves.

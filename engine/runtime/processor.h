@@ -20,6 +20,8 @@ struct Processor {
   bool hasFma = false;       ///< rounds x*y+z once at the cost of one operation
   bool dotsBFloat16 = false; ///< adds products of two bfloat16s to each lane (dot_products.h)
   bool dotsBytes = false;    ///< adds products of four bytes to each lane
+  /// Multiplies tiles of these types (tile_cores.h), and the system lets this process do so.
+  bool tilesBFloat16 = false, tilesHalf = false, tilesBytes = false;
 };
 
 /// The processor of the current CPU_TARGET. Throws Error(Value) for a level that does not exist or that this

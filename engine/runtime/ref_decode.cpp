@@ -4,6 +4,7 @@
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/async_products.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/shared_operand.h"
@@ -200,6 +201,13 @@ private:
     in.left = terms;
   }
 
+  void tiles(UOp u) {
+    const Operand a = operand(u.src(0)), b = operand(u.src(1)), c = operand(u.src(2)), to = result(u);
+    Instruction& in = emit(Do::Tiles, u);
+    in.a = a, in.b = b, in.c = c, in.to = to;
+    in.left = u.arg().as<WmmaArg>().dims[2];
+  }
+
   void tensorCore(UOp u) {
     const std::string& name = u.arg().as<WmmaArg>().name;
     const auto& cores = p_.gpu_ ? p_.gpu_->cores : std::vector<TensorCore>();
@@ -349,7 +357,9 @@ private:
       alu(u);
       return;
     case Op::BITCAST: alu(u); return;
-    case Op::WMMA: isDotProduct(u) ? dot(u) : tensorCore(u); return;
+    case Op::WMMA:
+      if (isDotProduct(u)) return dot(u);
+      return isTileProduct(u) ? tiles(u) : tensorCore(u);
     case Op::CUSTOM:
     case Op::CUSTOMI:
       throw Error(ErrorKind::Unsupported,
@@ -432,6 +442,9 @@ std::string RefProgram::assembly() const {
     case Do::Dot:
       out += fmt::format("{:4} DOT{} {} <- {} {} {}\n", i, lanes, place(in.to), place(in.a), place(in.b),
                          place(in.c));
+      break;
+    case Do::Tiles:
+      out += fmt::format("{:4} TILES {} <- {} {} {}\n", i, place(in.to), place(in.a), place(in.b), place(in.c));
       break;
     case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
     case Do::Barrier:

@@ -1,8 +1,10 @@
-// REF: host memory and the reference interpreter. Its listing of a kernel is C, for readers. REF:GPU runs
+// REF: host memory and the reference interpreter. Its listing of a kernel is C, for readers. REF:AMX runs kernels made for a
+// processor with tiles; its listing is LLVM IR. REF:GPU runs
 // kernels made for a GPU, thread by thread, and watches them; its listing is OpenCL C. REF:CUDA, REF:METAL,
 // REF:CL and REF:WGSL do the same with kernels made for these targets, without tensor cores.
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/render/llvm_renderer.h"
 #include "engine/runtime/allocator.h"
 #include "engine/runtime/device_makers.h"
 #include "engine/runtime/host_memory_device.h"
@@ -19,8 +21,14 @@ namespace {
 
 class RefDevice : public HostMemoryDevice {
 public:
-  explicit RefDevice(std::string name) : HostMemoryDevice(std::move(name)) {}
-  const Renderer& renderer() const override { return renderer_; }
+  explicit RefDevice(std::string name) : HostMemoryDevice(std::move(name)) {
+    if (this->name() != kOfTiles) return;
+    Target tiles = amxTarget();
+    tiles.device = kOfTiles;
+    renderer_ = std::make_unique<LlvmRenderer>(std::move(tiles));
+  }
+  static constexpr std::string_view kOfTiles = "REF:AMX";
+  const Renderer& renderer() const override { return *renderer_; }
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string&) override {
     return std::make_shared<RefProgram>(kernel);
   }
@@ -34,7 +42,7 @@ private:
     t.nativeOps = group::kAlu;
     return t;
   }
-  CRenderer renderer_{target()};
+  std::unique_ptr<Renderer> renderer_ = std::make_unique<CRenderer>(target());
 };
 
 /// Records the bytes that were ever written. It has no host view, so every write passes through it.
@@ -98,7 +106,7 @@ std::shared_ptr<Device> makeRefDevice(const std::string& name) {
   size_t colon = name.find(':');
   bool isGpu =
       colon != std::string::npos && name.find_first_not_of("0123456789", colon + 1) != std::string::npos;
-  if (isGpu) return std::make_shared<RefGpuDevice>(name);
+  if (isGpu && name != RefDevice::kOfTiles) return std::make_shared<RefGpuDevice>(name);
   return std::make_shared<RefDevice>(name);
 }
 

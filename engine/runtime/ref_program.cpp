@@ -2,6 +2,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/runtime/ref_run.h"
 
 #include <fmt/format.h>
@@ -162,6 +163,18 @@ void RefProgram::dot(ConstValue* v, const Instruction& in) {
   }
 }
 
+void RefProgram::tiles(ConstValue* v, const Instruction& in) {
+  auto lanesOf = [&](Operand o, size_t count) {
+    std::vector<ConstValue> lanes(count);
+    for (size_t i = 0; i < count; ++i) lanes[i] = v[o.slot + static_cast<int32_t>(i) * o.step];
+    return lanes;
+  };
+  const auto elements = static_cast<size_t>(kTileLines * *in.left), results = static_cast<size_t>(in.lanes);
+  std::ranges::copy(uopscope::tileProduct(in.type, *in.left, lanesOf(in.a, elements), lanesOf(in.b, elements),
+                                lanesOf(in.c, results)),
+                    v + in.to.slot);
+}
+
 /// Runs a work item to its next BARRIER, to a WMMA, where it stays, or to its end; tells which.
 RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
   ConstValue* v = item.values.data();
@@ -191,6 +204,7 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
       for (size_t i = 0; i < in.from.size(); ++i) v[static_cast<size_t>(in.to.slot) + i] = v[in.from[i]];
       break;
     case Do::Dot: dot(v, in); break;
+    case Do::Tiles: tiles(v, in); break;
     case Do::Load:
     case Do::Store: access(r, item, in); break;
     case Do::Range:

@@ -83,6 +83,7 @@ private:
     WaitForProducts,
     Barrier,
     Dot,
+    Tiles,
     Wmma,
     Done
   };
@@ -114,7 +115,7 @@ private:
         false; ///< a Load or Store of registers for a product that is under way (async_products.h)
     bool forUnits = false; ///< a Barrier that shows shared memory to cores
     std::optional<int64_t> left =
-        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for. For a Dot: its terms
+        {}; ///< for a Barrier and WaitForProducts: the groups that it leaves under way; none: all waited for. For a Dot and Tiles: its terms
     std::array<bool, 2> sideBySide =
         {}; ///< for a Wmma: the terms of its operands in shared memory lie side by side
     /// Whether each lane of a Load has a gate.
@@ -138,6 +139,7 @@ private:
 
   Do run(Run& r, WorkItem& item) const;
   static void dot(ConstValue* values, const Instruction& in);
+  static void tiles(ConstValue* values, const Instruction& in);
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
   void maskedLoad(const Run& r, WorkItem& item, const Instruction& in) const;
   static std::byte* addressOf(const Run& r, WorkItem& item, const Memory& m);

@@ -92,24 +92,37 @@ public:
   }
   /// For pointers only: the number of pointers in a vector of pointers, usually 1.
   constexpr int vcount() const {
-    return isPtr() ? static_cast<int>(bits_ >> kVcountAt & 0x1ff) + 1 : count();
+    if (!isPtr()) return count();
+    return hasManyPointers() ? static_cast<int>(bits_ >> kManyAt) * kManyStep
+                             : static_cast<int>(bits_ >> kVcountAt & kManyPointers) + 1;
   }
   /// For pointers only: the number of elements, or kUnsized.
   constexpr int64_t size() const {
     if (isImage()) return imageShape().height * imageShape().width * (imageShape().hasChannels ? 4 : 1);
-    uint64_t s = bits_ >> kSizeAt;
-    return s == kSizeMask ? kUnsized : static_cast<int64_t>(s);
+    const uint64_t mask = hasManyPointers() ? kSmallSizeMask : kSizeMask, s = bits_ >> kSizeAt & mask;
+    return s == mask ? kUnsized : static_cast<int64_t>(s);
   }
 
   /// The type of one lane; for a pointer, the scalar type that it points to.
   constexpr DType scalar() const { return DType(kind()); }
   /// The type that a pointer points to; any other type is its own base.
   constexpr DType base() const { return isPtr() ? DType(kind(), count()) : *this; }
-  /// The same kind with n lanes; for a pointer, a vector of n pointers (1 ... 512).
+  /// The same kind with n lanes; for a pointer, a vector of n pointers: 1 ... 511, or a multiple of 64 up to 4,032. A vector of
+  /// more than 511 pointers forgets how many elements its memory has if those are 2^29 or more.
   constexpr DType vec(int n) const {
     if (!isPtr()) return DType(kind(), n);
-    if (n < 1 || n > kMaxPointers) tooManyLanes(n, kMaxPointers);
-    return fromBits((bits_ & ~(uint64_t{0x1ff} << kVcountAt)) | uint64_t(n - 1) << kVcountAt);
+    if (n < 1 || n > kMaxPointers || (n > kFewPointers && (n % kManyStep || isImage())))
+      tooManyLanes(n, n % kManyStep ? kFewPointers : kMaxPointers);
+    if (n <= kFewPointers && !hasManyPointers())
+      return fromBits((bits_ & ~(kManyPointers << kVcountAt)) | uint64_t(n - 1) << kVcountAt);
+    const DType one = base().ptr(size(), addrspace());
+    if (n <= kFewPointers) return one.vec(n);
+    const int64_t elements = size();
+    const uint64_t s = elements < 0 || elements >= static_cast<int64_t>(kSmallSizeMask)
+                           ? kSmallSizeMask
+                           : static_cast<uint64_t>(elements);
+    return fromBits((one.bits_ & ~(kSizeMask << kSizeAt)) | kManyPointers << kVcountAt | s << kSizeAt |
+                    uint64_t(n / kManyStep) << kManyAt);
   }
   constexpr DType ptr(int64_t size = kUnsized, AddrSpace space = AddrSpace::Global) const {
     if (size >= static_cast<int64_t>(kSizeMask)) tooLarge(size);
@@ -143,7 +156,11 @@ public:
 private:
   static constexpr int kCountAt = 5, kPtrAt = 17, kSpaceAt = 18, kVcountAt = 20, kSizeAt = 29;
   static constexpr uint64_t kSizeMask = (uint64_t{1} << 35) - 1;
-  static constexpr int kMaxLanes = 0xfff, kMaxPointers = 0x200;
+  static constexpr int kMaxLanes = 0xfff, kFewPointers = 0x1ff, kManyStep = 64, kMaxPointers = 63 * kManyStep;
+  // In place of the number of pointers if they are many: their number is then in the highest bits of the size.
+  static constexpr uint64_t kManyPointers = 0x1ff, kSmallSizeMask = (uint64_t{1} << 29) - 1;
+  static constexpr int kManyAt = 58;
+  constexpr bool hasManyPointers() const { return (bits_ >> kVcountAt & kManyPointers) == kManyPointers; }
   // In place of the address space and of the size of a pointer.
   static constexpr uint64_t kImageSpace = 3;
   static constexpr int kHalfAt = 0, kChannelsAt = 1, kHeightAt = 2, kWidthAt = 18;

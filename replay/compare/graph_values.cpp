@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/reduce.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
@@ -273,6 +274,7 @@ Lanes GraphValues::compute(UOp u) {
     return value(u.src(0));
   case Op::WMMA:
     if (isDotProduct(u)) return computeDot(u);
+    if (isTileProduct(u) && u.src(0).dtype().count() > 1) return computeTiles(u);
     [[fallthrough]];
   default: return uninterpreted(u);
   }
@@ -305,6 +307,23 @@ Lanes GraphValues::computeDot(UOp wmma) {
                                      all.begin() + static_cast<std::ptrdiff_t>((l + 1) * terms));
     };
     out.push_back(dotProduct(wmma.dtype().scalar(), termsAt(a), termsAt(b), sum[l % sum.size()]));
+  }
+  return out;
+}
+
+Lanes GraphValues::computeTiles(UOp wmma) {
+  const Lanes a = value(wmma.src(0)), b = value(wmma.src(1)), sum = value(wmma.src(2));
+  const int64_t terms = wmma.arg().as<WmmaArg>().dims[2];
+  const auto elements = static_cast<size_t>(kTileLines * terms), results = size_t{kTileLines * kTileLines};
+  if (lanesOf(wmma) % results) cannotEvaluate("a part of a tile");
+  Lanes out;
+  for (size_t t = 0; t < lanesOf(wmma) / results; ++t) {
+    if ((t + 1) * elements > std::min(a.size(), b.size())) cannotEvaluate("an operand with too few lanes");
+    std::vector<ConstValue> before;
+    for (size_t i = 0; i < results; ++i) before.push_back(sum[(t * results + i) % sum.size()]);
+    auto tile = [&](const Lanes& all) { return std::span(all.begin() + static_cast<std::ptrdiff_t>(t * elements), elements); };
+    const auto after = tileProduct(wmma.dtype().scalar(), terms, tile(a), tile(b), before);
+    for (const ConstValue& v : after) out.push_back(v);
   }
   return out;
 }

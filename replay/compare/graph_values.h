@@ -129,6 +129,7 @@ private:
   Lanes computeLoad(UOp u);
   Lanes computeIndex(UOp u);
   Lanes computeBuffer(UOp u);
+  Lanes computeTiles(UOp wmma);
   Lanes computeDot(UOp wmma);
   Lanes uninterpreted(UOp u);
   Lanes bufferizedAt(UOp bufferize, const TensorIndex& index);
