@@ -13,10 +13,10 @@ std::unique_ptr<KernelCompiler> makeLlvmCompiler() {
 #else
 
 #include "engine/base/error.h"
-#include "engine/render/llvm_text.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/disassembler.h"
 #include "engine/runtime/disk_cache.h"
+#include "engine/runtime/kernel_entry.h"
 #include "engine/runtime/kernel_support.h"
 #include "engine/runtime/llvm_lines.h"
 #include "engine/runtime/llvm_pipeline.h"
@@ -152,32 +152,6 @@ private:
   llvm::orc::JITDylib* support_ = nullptr;
   std::atomic<uint64_t> libraries_{0};
 };
-
-/// The text of a function with the fixed signature of entries that calls the kernel.
-std::string entryText(const std::string& function, const KernelSignature& signature) {
-  std::string body, arguments;
-  auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
-  for (size_t i = 0; i < signature.globals.size(); ++i) {
-    body += fmt::format(
-        "  %bp{0} = getelementptr ptr, ptr %buffers, i64 {0}\n  %b{0} = load ptr, ptr %bp{0}\n", i);
-    add(fmt::format("ptr %b{}", i));
-  }
-  for (size_t i = 0; i < signature.vars.size(); ++i) {
-    std::string type = LlvmText::type(signature.vars[i].dtype());
-    body +=
-        fmt::format("  %vp{0} = getelementptr i64, ptr %vars, i64 {0}\n  %w{0} = load i64, ptr %vp{0}\n", i);
-    if (type == "i64")
-      add(fmt::format("i64 %w{}", i));
-    else {
-      body += fmt::format("  %v{0} = trunc i64 %w{0} to {1}\n", i, type);
-      add(fmt::format("{} %v{}", type, i));
-    }
-  }
-  if (signature.hasCoreId()) add("i32 %core");
-  return fmt::format("\ndefine void @uopscope_entry(ptr %buffers, ptr %vars, i32 %core) {{\n{}  call void "
-                     "@{}({})\n  ret void\n}}\n",
-                     body, function, arguments);
-}
 
 class LlvmCode : public KernelCode {
 public:

@@ -6,6 +6,7 @@
 #if defined(UOPSCOPE_HAVE_LLVM) && defined(__x86_64__)
 
 #include "engine/runtime/disassembler.h"
+#include "engine/runtime/kernel_entry.h"
 #include "engine/runtime/listing_program.h"
 #include "engine/runtime/llvm_lines.h"
 #include "engine/runtime/llvm_pipeline.h"
@@ -17,19 +18,25 @@
 
 namespace uopscope {
 
-std::shared_ptr<Program> makeProcessorListing(const LoweredKernel& kernel, const std::string& source,
-                                              const std::string& cpu) {
+std::string processorObject(const LoweredKernel& kernel, const std::string& source, const std::string& cpu,
+                            RegisterUse* used) {
   Processor processor;
   processor.name = cpu;
   processor.lanes = 16;
   const std::string function = identifier(kernel.name);
   llvm::LLVMContext context;
   const auto machine = llvmMachine(processor);
-  const auto module = parseKernel(context, function, source);
-  attachLines(*module, function, source);
+  const std::string text = source + entryText(function, signatureOf(kernel));
+  const auto module = parseKernel(context, function, text);
+  attachLines(*module, function, text);
   optimise(*module, *machine, processor, function);
+  return objectCode(*module, *machine, false, used);
+}
+
+std::shared_ptr<Program> makeProcessorListing(const LoweredKernel& kernel, const std::string& source,
+                                              const std::string& cpu) {
   RegisterUse used;
-  std::string object = objectCode(*module, *machine, false, &used);
+  std::string object = processorObject(kernel, source, cpu, &used);
   return std::make_shared<ListingProgram>(
       [object = std::move(object), cpu](std::vector<AssemblyLine>* lines) {
         return disassembleObject(object, llvm::sys::getProcessTriple(), cpu, "", lines);
@@ -42,6 +49,9 @@ std::shared_ptr<Program> makeProcessorListing(const LoweredKernel& kernel, const
 #else
 
 namespace uopscope {
+std::string processorObject(const LoweredKernel&, const std::string&, const std::string&, RegisterUse*) {
+  return {};
+}
 std::shared_ptr<Program> makeProcessorListing(const LoweredKernel&, const std::string&, const std::string&) {
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include "engine/codegen/dot_products.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/render/llvm_renderer.h"
+#include "engine/runtime/processor_listing.h"
 #include "kernels.h"
 #include "oracle.h"
 
@@ -10,20 +11,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
+#include <random>
 
 using namespace uopscope;
 using namespace uopscope::testing;
 
 namespace {
-
-Target tileTarget() {
-  Target t = plainTarget(16);
-  t.maxVectorLanes = 16;
-  t.tensorCores = dotProducts(true, true);
-  for (const TensorCore& core : tileCores(true, true, true)) t.tensorCores.push_back(core);
-  return t;
-}
 
 struct Sizes {
   int64_t rows, columns, terms;
@@ -72,14 +68,56 @@ TEST_CASE("products by tiles of every layout and type equal the sums that they s
       CAPTURE(s.bTransposed);
       CAPTURE(a.name());
       CAPTURE(b.name());
-      LoweredKernel k = checkKernel(product(s, a, b), tileTarget(), 3, {}, 1e-4);
+      LoweredKernel k = checkKernel(product(s, a, b), amxTarget(), 3, {}, 1e-4);
       CHECK(tilesOf(k) > 0);
     }
 }
 
-TEST_CASE("dump tiles") {
+/// Random elements. With an odd seed some floats are any pattern of bits: infinities, NaN, numbers below the normal ones.
+std::vector<std::byte> operandBytes(int64_t count, DType type, uint32_t seed) {
+  constexpr uint32_t kOneIn = 2000; // a NaN spoils a row or a column of results
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(static_cast<size_t>(count * type.itemsize()));
+  for (int64_t i = 0; i < count; ++i) {
+    auto bits = static_cast<uint32_t>(random());
+    const auto power = static_cast<uint32_t>(random() % 9);
+    if (type.isFloat() && (seed % 2 == 0 || random() % kOneIn != 0))
+      bits = type == dtypes::float16 ? (bits & 0x83ff) | (11 + power) << 10 : (bits & 0x807f) | (123 + power) << 7;
+    std::memcpy(bytes.data() + i * type.itemsize(), &bits, static_cast<size_t>(type.itemsize()));
+  }
+  return bytes;
+}
+
+// For tests/devices/amx: objects, operands and results of kernels that run on a machine with tiles.
+TEST_CASE("tile kernels for a machine" * doctest::skip(std::getenv("UOPSCOPE_TILE_CASES") == nullptr)) {
+  const std::string folder = std::getenv("UOPSCOPE_TILE_CASES");
   Pool pool;
   PoolScope scope(pool);
-  LoweredKernel k = lowerKernel(product({1024, 1024, 1024}, dtypes::bfloat16, dtypes::bfloat16), tileTarget());
-  printf("%s\n", LlvmRenderer(tileTarget()).render(k).c_str());
+  std::ofstream names(folder + "/names");
+  int number = 0;
+  auto write = [&](const char* what, std::string_view bytes) {
+    std::ofstream(fmt::format("{}/{}.{}", folder, number, what), std::ios::binary) << bytes;
+  };
+  auto viewed = [](const std::vector<std::byte>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  for (const Sizes& s : {Sizes{16, 16, 64}, Sizes{32, 32, 256}, Sizes{64, 96, 128, false, true},
+                         Sizes{48, 32, 128, true, false}, Sizes{96, 48, 192, true, true},
+                         Sizes{32, 16, 128, false, false, 3}, Sizes{256, 256, 512}})
+    for (auto [a, b] : kTypes) {
+      LoweredKernel k = lowerKernel(product(s, a, b), amxTarget());
+      REQUIRE(tilesOf(k) > 0);
+      write("o", processorObject(k, LlvmRenderer(amxTarget()).render(k), kAmxProcessor));
+      std::vector<std::byte> left = operandBytes(s.batch * s.rows * s.terms, a, static_cast<uint32_t>(number)),
+                             right = operandBytes(s.batch * s.columns * s.terms, b, static_cast<uint32_t>(number + 100)),
+                             result(static_cast<size_t>(s.batch * s.rows * s.columns * 4));
+      void* buffers[] = {result.data(), left.data(), right.data()};
+      RefProgram(k).launch(buffers, {}, {}, {}, true);
+      write("left", viewed(left));
+      write("right", viewed(right));
+      write("expected", viewed(result));
+      names << fmt::format("{}x{}x{} {}{}batch {} {} {}\n", s.rows, s.columns, s.terms, s.aTransposed ? "a.T " : "",
+                           s.bTransposed ? "b.T " : "", s.batch, a.name(), b.name());
+      ++number;
+    }
 }
