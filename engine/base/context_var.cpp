@@ -94,7 +94,8 @@ ContextVar transcendental("TRANSCENDENTAL", 1,
                           "0 native only, 1 where the target lacks it, 2 always decompose exp2, log2, sin");
 ContextVar devectorize("DEVECTORIZE", 1, "0: keep vector arithmetic");
 ContextVar nolocals("NOLOCALS", 0, "1: no local memory");
-ContextVar tc("TC", 1, "tensor cores, and dot products of processors");
+ContextVar tc("TC", 1, "tensor cores, and dot products and tiles of processors");
+ContextVar tcSelect("TC_SELECT", -1, "the number of the only tensor core that is used; -1: any");
 ContextVar splitReduceop("SPLIT_REDUCEOP", 1, "split large reductions into two kernels");
 ContextVar wino("WINO", 0, "Winograd convolutions");
 ContextVar cpuCount("CPU_COUNT", 0, "threads for CPU kernels, 0: all cores");

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tensor_core_product.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +123,7 @@ UOp narrowed(UOp operand) {
 
 bool suitsDotProducts(const Target& target, UOp sum) {
   return vars::tc && std::ranges::any_of(target.tensorCores, [&](const TensorCore& core) {
-           return isDotProduct(core) && operandsOf(core, sum).has_value() &&
+           return mayUse(target, core) && isDotProduct(core) && operandsOf(core, sum).has_value() &&
                   std::ranges::any_of(rangesIn(sum.src().subspan(1)),
                                       [&](UOp r) { return extentOf(r) >= kFewestSteps * termsOf(core); });
          });

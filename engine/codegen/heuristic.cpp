@@ -15,6 +15,7 @@
 #include "engine/codegen/panels.h"
 #include "engine/codegen/strided_tile.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tiling.h"
 #include "engine/rules/algebra.h"
 
@@ -96,6 +97,7 @@ void fillByDotProducts(const KernelOptimizer& s, const KernelShape& k, Tile& til
   if (!vars::tc || !tile.vectors || !tile.parts.back().isTerm) return;
   Tile::Part& lanes = tile.parts.back();
   for (const DotSum& dot : dotSums(s.target(), s.reduces(), s.stores())) {
+    if (!mayUse(s.target(), *dot.core)) continue;
     const int64_t terms = termsOf(*dot.core), all = lanes.amount * terms, extent = extentOf(dot.term);
     const bool isFilled = extent % all == 0 || (extent >= 2 * all && s.mayPeel(dot.term));
     if (dot.sum != k.reduction || dot.term != lanes.range || !isFilled || tile.lanes * terms > kMostPlaces)
@@ -110,7 +112,7 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
   if (!vars::tc || !tile.vectors) return;
   const std::vector<DotSum> found = dotSums(s.target(), s.reduces(), s.stores());
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!comeTogether(found[i], tile)) continue;
+    if (!mayUse(s.target(), *found[i].core) || !comeTogether(found[i], tile)) continue;
     const auto terms = termsOf(*found[i].core);
     const double one = tile.cycles * static_cast<double>(tile.together);
     Decision why{fmt::format("{} adds {} terms to each lane", found[i].core->name, terms),

@@ -6,6 +6,7 @@
 #include "engine/codegen/heuristic_product.h"
 #include "engine/codegen/shared_operand.h"
 #include "engine/codegen/staging_stages.h"
+#include "engine/codegen/tensor_core_product.h"
 
 #include <fmt/format.h>
 
@@ -139,7 +140,7 @@ SharedChoice chooseSharedCore(const Product& p, const KernelShape& k, const Targ
   std::vector<Decision::Alternative> prices;
   for (size_t i = 0; i < target.tensorCores.size(); ++i) {
     const TensorCore& core = target.tensorCores[i];
-    if (core.in != k.reads[0].dtype() || core.in != k.reads[1].dtype() || !core.rate) continue;
+    if (!mayUse(target, core) || core.in != k.reads[0].dtype() || core.in != k.reads[1].dtype() || !core.rate) continue;
     if (!readsShared(core)) {
       const double cycles = cyclesByWarps(p, k, core, target);
       prices.push_back({core.name, cycles});
@@ -206,14 +207,16 @@ bool useSharedCore(KernelOptimizer& s, const KernelShape& k, const Product& p) {
 bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   if (!vars::tc || s.target().tensorCores.empty() || !k.reduction) return false;
   Product p;
-  const Opt tc{OptOp::TC, 0, {-1, 2, 1}};
+  const int64_t select = vars::tcSelect;
+  const Opt tc{OptOp::TC, 0, {select, 2, 1}};
+  if (select >= static_cast<int64_t>(s.target().tensorCores.size())) return false;
   Decision fits = inWords("the product's types fit a tensor core");
   if (!findProduct(k, p)) return tryApply(s, tc, fits);
   if (useSharedCore(s, k, p)) return true;
   // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
   // memory.
   KernelOptimizer before = s;
-  const CoreTiles t = tilesFor(p, s.target().tensorCores[0], s.target());
+  const CoreTiles t = tilesFor(p, s.target().tensorCores[static_cast<size_t>(std::max<int64_t>(0, select))], s.target());
   if (t.columnsAtOnce > 1)
     tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnsAtOnce,
              inWords("columns of several tiles are loaded at once"));

@@ -41,7 +41,7 @@ bool comeInTiles(const TensorCoreProduct& p, const KernelShape& k, int64_t colum
 Choice chooseCore(const KernelOptimizer& s, const Product& p) {
   for (size_t i = 0; i < s.target().tensorCores.size(); ++i) {
     const TensorCore& core = s.target().tensorCores[i];
-    if (!isTileCore(core)) continue;
+    if (!isTileCore(core) || !mayUse(s.target(), core)) continue;
     const auto found = productsFor(core, s.reduces(), s.parallelRanges());
     for (size_t at = 0; at < found.size(); ++at) {
       const TensorCoreProduct& f = found[at];

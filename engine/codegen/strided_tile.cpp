@@ -6,6 +6,7 @@
 #include "engine/codegen/memory.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tensor_core_product.h"
 #include "engine/rules/algebra.h"
 
 #include <algorithm>
@@ -92,9 +93,9 @@ bool areSideBySide(UOp read, UOp term) {
 
 std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<TileAxis> axes;
-  const std::vector<DotSum> dots = vars::tc && k.reduction
-                                       ? dotSums(s.target(), std::span(&k.reduction, 1), s.stores())
-                                       : std::vector<DotSum>();
+  std::vector<DotSum> dots;
+  if (vars::tc && k.reduction) dots = dotSums(s.target(), std::span(&k.reduction, 1), s.stores());
+  std::erase_if(dots, [&](const DotSum& d) { return !mayUse(s.target(), *d.core); });
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
     a.oneByOne = !s.mayBecomeLanes(r);

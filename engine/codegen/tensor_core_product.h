@@ -11,6 +11,8 @@ struct TensorCoreProduct {
   UOp row, column, term;
 };
 
+/// Whether kernels may use a core of the target, as TC and TC_SELECT say.
+bool mayUse(const Target& target, const TensorCore& core);
 /// All products that a core could compute, in order: the axis of OptOps.TC is a number among them. A product for the tiles of a
 /// processor may have its operands exchanged.
 std::vector<TensorCoreProduct> productsFor(const TensorCore& core, const std::vector<UOp>& sums,

@@ -10,6 +10,7 @@
 //
 // In the Opt, axis is the number of the choice among the (rows, columns, terms) that fit; arg is (core, or -1
 // for the first that fits; 2 to pad loops that do not divide; 1).
+#include "engine/base/context_var.h"
 #include "engine/codegen/async_products.h"
 #include "engine/codegen/dot_products.h"
 #include "engine/codegen/opt.h"
@@ -208,6 +209,10 @@ constexpr RuleDef kDots[] = {RULE("sum-by-dot-products", any(Op::REDUCE), entry(
 constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry())};
 
 } // namespace
+
+bool mayUse(const Target& target, const TensorCore& core) {
+  return vars::tc && (vars::tcSelect < 0 || &core == target.tensorCores.data() + vars::tcSelect.value());
+}
 
 std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
                                  const std::vector<UOp>& parallel) {

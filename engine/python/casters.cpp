@@ -177,6 +177,37 @@ int64_t boundOf(py::handle h) {
   return static_cast<int64_t>(std::floor(value));
 }
 
+namespace {
+
+/// (name, dims, type of the operands, type of the sum, device, threads, axes of a, b and c, reduced axes)
+WmmaArg toWmma(const py::sequence& items) {
+  constexpr size_t kParts = 8;
+  if (items.size() != kParts)
+    throw py::type_error(fmt::format("the argument of a WMMA has {} parts, not {}", kParts, items.size()));
+  auto at = [&](size_t i) { return py::object(items[i]); };
+  WmmaArg w{at(0).cast<std::string>(), toInts(at(1)), at(2).cast<DType>(), at(3).cast<DType>(),
+            at(4).cast<std::string>(), at(5).cast<int64_t>(), {}, toInts(at(7))};
+  for (py::handle axes : at(6)) {
+    w.upcastAxes.emplace_back();
+    for (py::handle axis : axes) {
+      const Ints pair = toInts(axis);
+      if (pair.size() != 2) throw py::type_error("an axis of a WMMA is a number and a size");
+      w.upcastAxes.back().emplace_back(pair[0], pair[1]);
+    }
+  }
+  return w;
+}
+
+py::object fromWmma(const WmmaArg& w) {
+  auto tuple = [](const auto& list) { return py::tuple(py::cast(list)); };
+  py::list axes;
+  for (const auto& list : w.upcastAxes) axes.append(tuple(list));
+  return py::make_tuple(w.name, tuple(w.dims), w.dtypeIn, w.dtypeOut, w.device, w.threads, py::tuple(axes),
+                        tuple(w.reduceAxes));
+}
+
+} // namespace
+
 Arg toArg(py::handle h, Op op, DType dtype) {
   if (h.is_none()) return {};
   if (py::isinstance<KernelInfo>(h)) return Arg::of(h.cast<KernelInfo>());
@@ -195,6 +226,7 @@ Arg toArg(py::handle h, Op op, DType dtype) {
     throw py::type_error(fmt::format("{} cannot be the argument of a UOp", std::string(py::repr(h))));
   auto items = py::reinterpret_borrow<py::sequence>(h);
   size_t n = items.size();
+  if (op == Op::WMMA && n && py::isinstance<py::str>(items[0])) return Arg::of(toWmma(items));
   py::detail::make_caster<AxisType> axis;
   if (n && axis.load(items[n - 1], false)) {
     RangeArg r{{}, py::detail::cast_op<AxisType&>(axis)};
@@ -272,6 +304,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
     return py::tuple(out);
   }
   case ArgKind::Opts: return py::tuple(py::cast(arg.as<std::vector<Opt>>()));
+  case ArgKind::Wmma: return fromWmma(arg.as<WmmaArg>());
   default: return py::str(arg.repr());
   }
 }

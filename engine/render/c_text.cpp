@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/render/c_prelude.h"
 #include "engine/render/c_vector.h"
 
@@ -356,8 +357,37 @@ std::string CText::special(const LoweredKernel& kernel, UOp u) {
   checkCpuIndex(kernel, u);
   return "core_id";
 }
+std::string CText::tileProduct(UOp u, std::span<const std::string> a) {
+  const auto& w = u.arg().as<WmmaArg>();
+  const int64_t terms = w.dims[2], together = terms / kTileLines;
+  const std::string left = fmt::format("a[i * {} + k]", terms),
+                    right = fmt::format("b[(k / {0} * {1} + j) * {0} + k % {0}]", together, kTileLines),
+                    sum = fmt::format("c[i * {} + j]", kTileLines);
+  auto wide = [&](const std::string& element) {
+    return w.dtypeIn == dtypes::bfloat16
+               ? fmt::format("__builtin_bit_cast(float, (unsigned int){} << 16)", element)
+           : u.dtype().isFloat() ? fmt::format("(float){}", element)
+                                 : fmt::format("(unsigned int){}", element);
+  };
+  const std::string body =
+      u.dtype().isFloat()
+          ? fmt::format("      float s[2] = {{0, 0}}; // even and odd terms\n"
+                        "      for (int k = 0; k < {}; ++k) s[k % 2] = __builtin_fmaf({}, {}, s[k % 2]);\n"
+                        "      {} += s[0] + s[1];\n",
+                        terms, wide(left), wide(right), sum)
+          : fmt::format("      unsigned int s = (unsigned int){3};\n"
+                        "      for (int k = 0; k < {0}; ++k) s += {1} * {2};\n"
+                        "      {3} = (int)s;\n",
+                        terms, wide(left), wide(right), sum);
+  typedefs_["3" + w.name] = fmt::format(
+      "static inline {0} {1}({2} a, {3} b, {0} c) {{\n  for (int i = 0; i < {4}; ++i)\n    for (int j = 0; j "
+      "< {4}; ++j) {{\n{5}    }}\n  return c;\n}}\n",
+      name(u.dtype()), w.name, name(u.src(0).dtype()), name(u.src(1).dtype()), kTileLines, body);
+  return fmt::format("{}({})", w.name, fmt::join(a, ", "));
+}
 std::string CText::wmma(UOp u, std::span<const std::string> a) {
   const auto& w = u.arg().as<WmmaArg>();
+  if (isTileProduct(u)) return tileProduct(u, a);
   if (!isDotProduct(u))
     throw Error(ErrorKind::Compile, fmt::format("{}: this language has no tensor cores", w.name));
   // The instruction, in words of C: the later term of a lane comes first.

@@ -124,6 +124,7 @@ protected:
   std::set<std::string> helpers_;
 
 private:
+  std::string tileProduct(UOp u, std::span<const std::string> operands);
   std::string toFloat(DType from, const std::string& value);
   std::string fromFloat(DType to, const std::string& value);
 };

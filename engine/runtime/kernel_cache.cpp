@@ -116,13 +116,13 @@ struct KeyHash {
 
 /// The values of all settings that influence the lowering of a kernel.
 struct Settings {
-  std::array<int64_t, 13> values;
+  std::array<int64_t, 14> values;
   uint64_t rules;
   auto operator<=>(const Settings&) const = default;
 };
 Settings settingsNow() {
   return {{vars::noopt, vars::beam, vars::transcendental, vars::devectorize, vars::nolocals, vars::tc,
-           vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv, vars::pcontig,
+           vars::tcSelect, vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv, vars::pcontig,
            vars::splitReduceop, vars::strictFloat},
           userRulesVersion()};
 }

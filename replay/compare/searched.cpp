@@ -44,6 +44,7 @@ Json jsonOf(const SearchedKernel& k) {
   out["machine"] = k.machine;
   out["NOLOCALS"] = k.noLocals;
   out["TC"] = k.tensorCores;
+  out["TC_SELECT"] = k.onlyCore;
   out["best"] = Json::parse(packOpts(k.best));
   out["candidates"] = std::move(candidates);
   return out;
@@ -66,6 +67,7 @@ SearchedKernel kernelOf(const Json& j) {
   k.machine = j.at("machine").get<std::string>();
   k.noLocals = j.at("NOLOCALS").get<int64_t>();
   k.tensorCores = j.at("TC").get<int64_t>();
+  k.onlyCore = j.value("TC_SELECT", int64_t{-1});
   k.best = optsOf(j.at("best"));
   for (const Json& c : j.at("candidates"))
     k.candidates.push_back({optsOf(c.at("opts")), c.at("round").get<int>(), c.at("ns").get<int64_t>(),
@@ -94,6 +96,7 @@ std::string searchOne(const Compilation& input, SearchedKernel k, int width) {
   k.machine = machineText();
   k.noLocals = vars::nolocals.value();
   k.tensorCores = vars::tc.value();
+  k.onlyCore = vars::tcSelect.value();
   SearchResult r = searchAnew(root, device, width);
   k.best = std::move(r.best);
   for (SearchCandidate& c : r.candidates)
@@ -223,7 +226,7 @@ SearchesUsed useSearches(const Searches& s) {
   const std::string here = machineText();
   for (const SearchedKernel& k : s.found) {
     if (!k.skipped.empty()) continue;
-    const ContextScope settings({{"NOLOCALS", k.noLocals}, {"TC", k.tensorCores}});
+    const ContextScope settings({{"NOLOCALS", k.noLocals}, {"TC", k.tensorCores}, {"TC_SELECT", k.onlyCore}});
     Device* device = nullptr;
     try {
       device = &Device::get(k.device);

@@ -32,7 +32,7 @@ struct SearchedKernel {
   std::string content; ///< searchContent(); empty where the kernel was not searched
   std::string machine; ///< on which its candidates were timed
   std::string skipped; ///< why it was not searched, or how the search failed; empty otherwise
-  int64_t noLocals = 0, tensorCores = 0;
+  int64_t noLocals = 0, tensorCores = 0, onlyCore = -1; ///< NOLOCALS, TC and TC_SELECT
   std::vector<Opt> best;
   std::vector<SearchedCandidate> candidates;
 };

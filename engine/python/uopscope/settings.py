@@ -14,7 +14,7 @@ _ENGINE = frozenset(_uopscope.context_names())
 
 # Settings of the reference besides those of the engine: name -> default.
 _REFERENCE = {
-  "IMAGE": 0, "JIT_BATCH_SIZE": 32, "TC_SELECT": -1, "TC_OPT": 0, "AMX": 0, "LRU": 1, "CACHELEVEL": 2,
+  "IMAGE": 0, "JIT_BATCH_SIZE": 32, "TC_OPT": 0, "AMX": 0, "LRU": 1, "CACHELEVEL": 2,
   "VALIDATE_WITH_CPU": 0, "CORRECT_DIVMOD_FOLDING": 0, "ALLOW_DEVICE_USAGE": 1, "MAX_BUFFER_SIZE": 0, "EMULATE": "", "CPU_LVP": 0, "AMD_LLVM": 0,
   "NV_PTX": 0, "CUDA_PTX": 0, "NV_NAK": 0, "QCOM_IR3": 0, "NULL_IR3": 0, "NULL_NAK": 0, "AMD_CC": "", "CPU_CC": "", "NV_CC": "", "CUDA_CC": "",
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
@@ -26,9 +26,8 @@ _IDLE = {
   "FUSE_ARANGE": "an arange is always fused into what reads it",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
-  "TC_SELECT": "the tensor core is chosen by the kernel's types",
-  "TC_OPT": "tensor cores take the shapes that fit without padding",
-  "AMX": "no renderer uses Apple's matrix unit",
+  "TC_OPT": "products are padded to whole tiles wherever that pays",
+  "AMX": "tiles of a processor are used where it has them, without a setting; nothing uses Apple's matrix unit",
   "LRU": "freed memory is kept by the allocator of the process",
   "VALIDATE_WITH_CPU": "kernels are not run twice: the command `check` compares values before and after each rewrite",
   "CORRECT_DIVMOD_FOLDING": "the folding of division and remainder is always correct for negative numbers",
