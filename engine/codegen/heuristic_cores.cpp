@@ -140,7 +140,8 @@ SharedChoice chooseSharedCore(const Product& p, const KernelShape& k, const Targ
   std::vector<Decision::Alternative> prices;
   for (size_t i = 0; i < target.tensorCores.size(); ++i) {
     const TensorCore& core = target.tensorCores[i];
-    if (!mayUse(target, core) || core.in != k.reads[0].dtype() || core.in != k.reads[1].dtype() || !core.rate) continue;
+    if (!mayUse(target, core) || core.in != k.reads[0].dtype() || core.in != k.reads[1].dtype() || !core.rate)
+      continue;
     if (!readsShared(core)) {
       const double cycles = cyclesByWarps(p, k, core, target);
       prices.push_back({core.name, cycles});
@@ -216,7 +217,8 @@ bool chooseTensorCores(KernelOptimizer& s, const KernelShape& k) {
   // Tiles are interleaved: the elements that a thread holds of four neighbouring tiles are contiguous in
   // memory.
   KernelOptimizer before = s;
-  const CoreTiles t = tilesFor(p, s.target().tensorCores[static_cast<size_t>(std::max<int64_t>(0, select))], s.target());
+  const CoreTiles t =
+      tilesFor(p, s.target().tensorCores[static_cast<size_t>(std::max<int64_t>(0, select))], s.target());
   if (t.columnsAtOnce > 1)
     tryApply(s, OptOp::UPCAST, axisOf(s, p.column), t.columnsAtOnce,
              inWords("columns of several tiles are loaded at once"));

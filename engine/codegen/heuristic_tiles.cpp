@@ -3,8 +3,8 @@
 #include "engine/base/context_var.h"
 #include "engine/codegen/heuristic_product.h"
 #include "engine/codegen/panels.h"
-#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tile_cores.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace uopscope::heuristic {
 namespace {
 
 constexpr double kCyclesOfProduct = 16, kCyclesOfRead = 8;
-constexpr int64_t kRegisters = 8; ///< of the unit: sums, and operands that are read
+constexpr int64_t kRegisters = 8;       ///< of the unit: sums, and operands that are read
 constexpr int64_t kMostElements = 4095; ///< of the operands of all products of a step: lanes of one vector
 
 /// A product that a core can compute, and its number among the choices of the Opt.
@@ -33,7 +33,8 @@ bool comeInTiles(const TensorCoreProduct& p, const KernelShape& k, int64_t colum
   int64_t terms = 1;
   for (UOp r : k.summed) terms *= extentOf(r);
   const int64_t right = terms * columnTiles * kTileLines * p.right.dtype().itemsize();
-  const int64_t left = liesInRows(p.left, p.row, p.term) ? 0 : terms * extentOf(p.row) * p.left.dtype().itemsize();
+  const int64_t left =
+      liesInRows(p.left, p.row, p.term) ? 0 : terms * extentOf(p.row) * p.left.dtype().itemsize();
   return left + right <= kCopyBytes;
 }
 
@@ -76,7 +77,8 @@ bool chooseTiles(KernelOptimizer& s, const KernelShape& k) {
   Decision why;
   double best = std::numeric_limits<double>::max();
   for (const Block b : {Block{2, 2}, Block{1, 3}, Block{3, 1}, Block{1, 2}, Block{2, 1}, Block{1, 1}}) {
-    if (extentOf(p.row) % (b.rows * rowsOf(core)) || extentOf(p.column) % (b.columns * columnsOf(core))) continue;
+    if (extentOf(p.row) % (b.rows * rowsOf(core)) || extentOf(p.column) % (b.columns * columnsOf(core)))
+      continue;
     if (b.rows * b.columns + b.rows + b.columns > kRegisters ||
         b.rows * b.columns * rowsOf(core) * termsOf(core) > kMostElements)
       continue;
@@ -99,7 +101,8 @@ bool chooseTiles(KernelOptimizer& s, const KernelShape& k) {
   if (block.columns > 1) tryApply(s, OptOp::UPCAST, axisOf(s, p.column), block.columns, together);
   const int row = axisOf(s, p.row), column = axisOf(s, p.column);
   if (row >= 0 && column >= 0 && row < column && extentNow(s, p.row) > 1 && extentNow(s, p.column) > 1)
-    tryApply(s, OptOp::SWAP, row, column, inWords("the panel of a column of tiles is made once for all rows"));
+    tryApply(s, OptOp::SWAP, row, column,
+             inWords("the panel of a column of tiles is made once for all rows"));
   return true;
 }
 

@@ -16,7 +16,8 @@ namespace uopscope {
 /// Context of the late passes: the target.
 struct TargetContext {
   const Target& target;
-  std::unordered_set<UOp, UOpHash> tileMemory = {}; ///< the DEFINE_REGs that tile products read and add to, a tile at a time (tile_cores.h)
+  std::unordered_set<UOp, UOpHash> tileMemory =
+      {}; ///< the DEFINE_REGs that tile products read and add to, a tile at a time (tile_cores.h)
 };
 
 std::span<const RuleDef> addLoadRules();

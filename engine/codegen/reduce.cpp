@@ -161,7 +161,8 @@ UOp addTiles(UOp sum, UOp wmma, std::span<const int64_t> lanes) {
 /// sums stay tile by tile, so that each is a register of the unit.
 std::vector<int64_t> orderOfTiles(UOp value, int results) {
   const TileLanes t = tileLanesOf(value);
-  const bool isWhole = t.wmma && isTileProduct(t.wmma) && laneCount(t.wmma) == results && laneCount(value) == results;
+  const bool isWhole =
+      t.wmma && isTileProduct(t.wmma) && laneCount(t.wmma) == results && laneCount(value) == results;
   return isWhole ? t.lanes : std::vector<int64_t>();
 }
 

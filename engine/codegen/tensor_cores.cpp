@@ -16,8 +16,8 @@
 #include "engine/codegen/opt.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
-#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tensor_core_layout.h"
+#include "engine/codegen/tensor_core_product.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/rewrite/replacement.h"
 

@@ -147,11 +147,10 @@ ByTiles byTiles(const TensorCore& core, const TensorCoreProduct& p, int64_t& nex
               {}};
   const DType tile = core.out.vec(static_cast<int>(rowsOf(core) * columnsOf(core)));
   UOp none = core.out.isFloat() ? UOp::constant(tile, 0.0) : UOp::constant(tile, int64_t{0});
-  UOp product = UOp::make(Op::WMMA, tile, {left, right, none, leftRow, leftTerm, rightTerm, rightColumn},
-                          Arg::of(arg));
-  UOp each = UOp::make(
-      Op::UNROLL, core.out, {product},
-      Arg::of(std::vector<int64_t>{idOf(row), rowsOf(core), idOf(column), columnsOf(core)}));
+  UOp product =
+      UOp::make(Op::WMMA, tile, {left, right, none, leftRow, leftTerm, rightTerm, rightColumn}, Arg::of(arg));
+  UOp each = UOp::make(Op::UNROLL, core.out, {product},
+                       Arg::of(std::vector<int64_t>{idOf(row), rowsOf(core), idOf(column), columnsOf(core)}));
   return {summedBySteps(each, p.sum, p.term, terms), rows * rowsOf(core) + row,
           columns * columnsOf(core) + column};
 }

@@ -99,7 +99,8 @@ private:
   UOp panel(const TileOperand& o, UOp product, Axes& axes) {
     int64_t outermostFree = INT64_MAX, count = o.elements();
     for (UOp r : product.ranges())
-      if (r.axisType() == AxisType::Loop && !o.value.dependsOn(r)) outermostFree = std::min(outermostFree, idOf(r));
+      if (r.axisType() == AxisType::Loop && !o.value.dependsOn(r))
+        outermostFree = std::min(outermostFree, idOf(r));
     std::vector<UOp> spanned, loops;
     for (UOp r : product.ranges()) {
       const bool isOutside =

@@ -10,6 +10,7 @@
 #include "engine/prove/tensor_values.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/gpu_text.h"
+#include "engine/render/llvm_renderer.h"
 #include "engine/runtime/buffer.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/ref_program.h"
@@ -57,6 +58,7 @@ std::vector<Way> ways() {
           {"a processor of wide vectors", wide, {{"DEVECTORIZE", 0}}},
           {"a processor of threads and fused products", fused, {}},
           {"a processor of few operations", bare, {{"TRANSCENDENTAL", 2}, {"NOOPT", 1}}},
+          {"a processor with tiles", amxTarget(), {}},
           {"work groups with tensor cores", gpu, {}},
           {"work groups with cores that read shared memory", hopper, {}},
           {"work groups with aligned vectors", aligned, {{"NOOPT", 0}}}};

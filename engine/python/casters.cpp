@@ -185,8 +185,14 @@ WmmaArg toWmma(const py::sequence& items) {
   if (items.size() != kParts)
     throw py::type_error(fmt::format("the argument of a WMMA has {} parts, not {}", kParts, items.size()));
   auto at = [&](size_t i) { return py::object(items[i]); };
-  WmmaArg w{at(0).cast<std::string>(), toInts(at(1)), at(2).cast<DType>(), at(3).cast<DType>(),
-            at(4).cast<std::string>(), at(5).cast<int64_t>(), {}, toInts(at(7))};
+  WmmaArg w{at(0).cast<std::string>(),
+            toInts(at(1)),
+            at(2).cast<DType>(),
+            at(3).cast<DType>(),
+            at(4).cast<std::string>(),
+            at(5).cast<int64_t>(),
+            {},
+            toInts(at(7))};
   for (py::handle axes : at(6)) {
     w.upcastAxes.emplace_back();
     for (py::handle axis : axes) {

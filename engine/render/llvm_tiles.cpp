@@ -108,8 +108,9 @@ std::optional<TileRows> LlvmTiles::rowsOf(UOp operand) const {
 
 std::string LlvmTiles::load(LlvmText& out, const std::string& address, int64_t stride) {
   out.declare("declare x86_amx @llvm.x86.tileloadd64.internal(i16, i16, ptr, i64)\n");
-  return out.emit("tile", fmt::format("call x86_amx @llvm.x86.tileloadd64.internal(i16 {}, i16 {}, ptr {}, i64 {})",
-                                      kTileLines, kRowBytes, address, stride));
+  return out.emit("tile",
+                  fmt::format("call x86_amx @llvm.x86.tileloadd64.internal(i16 {}, i16 {}, ptr {}, i64 {})",
+                              kTileLines, kRowBytes, address, stride));
 }
 
 std::string LlvmTiles::fromVector(LlvmText& out, DType type, const std::string& vector) {
@@ -125,12 +126,14 @@ std::string LlvmTiles::toVector(LlvmText& out, DType type, const std::string& ti
                                 const std::string& memory) {
   if (!memory.empty()) {
     out.declare("declare void @llvm.x86.tilestored64.internal(i16, i16, ptr, i64, x86_amx)\n");
-    out.line(fmt::format("call void @llvm.x86.tilestored64.internal(i16 {}, i16 {}, ptr {}, i64 {}, x86_amx {})",
-                         kTileLines, kRowBytes, memory, kRowBytes, tile));
+    out.line(
+        fmt::format("call void @llvm.x86.tilestored64.internal(i16 {}, i16 {}, ptr {}, i64 {}, x86_amx {})",
+                    kTileLines, kRowBytes, memory, kRowBytes, tile));
     return out.emit("val", fmt::format("load {}, ptr {}, align 64", LlvmText::type(type), memory));
   }
   out.declare(fmt::format("declare <256 x i32> @{}(x86_amx)\n", kToVector));
-  const std::string words = out.emit("words", fmt::format("call <256 x i32> @{}(x86_amx {})", kToVector, tile));
+  const std::string words =
+      out.emit("words", fmt::format("call <256 x i32> @{}(x86_amx {})", kToVector, tile));
   return type.scalar() == dtypes::int32
              ? words
              : out.emit("vec", fmt::format("bitcast <256 x i32> {} to {}", words, LlvmText::type(type)));
@@ -140,12 +143,13 @@ std::string LlvmTiles::product(LlvmText& out, UOp wmma, std::span<const std::str
   constexpr std::array kNames{"tdpbf16ps", "tdpfp16ps", "tdpbssd", "tdpbsud", "tdpbusd", "tdpbuud"};
   const WmmaArg& arg = wmma.arg().as<WmmaArg>();
   if (std::ranges::find(kNames, arg.name) == kNames.end() || wmma.dtype().count() != 256)
-    throw Error(ErrorKind::Compile, fmt::format("no instruction computes {} for {} results", arg.name,
-                                                wmma.dtype().count()));
+    throw Error(ErrorKind::Compile,
+                fmt::format("no instruction computes {} for {} results", arg.name, wmma.dtype().count()));
   const std::string function = fmt::format("llvm.x86.{}.internal", arg.name);
   out.declare(fmt::format("declare x86_amx @{}(i16, i16, i16, x86_amx, x86_amx, x86_amx)\n", function));
-  return out.emit("tile", fmt::format("call x86_amx @{}(i16 {}, i16 {}, i16 {}, x86_amx {}, x86_amx {}, x86_amx {})",
-                                      function, kTileLines, kRowBytes, kRowBytes, tiles[2], tiles[0], tiles[1]));
+  return out.emit("tile",
+                  fmt::format("call x86_amx @{}(i16 {}, i16 {}, i16 {}, x86_amx {}, x86_amx {}, x86_amx {})",
+                              function, kTileLines, kRowBytes, kRowBytes, tiles[2], tiles[0], tiles[1]));
 }
 
 } // namespace uopscope

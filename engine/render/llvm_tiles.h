@@ -18,7 +18,7 @@ namespace uopscope {
 
 /// An operand whose rows lie in memory, as far apart as `stride` says.
 struct TileRows {
-  UOp first; ///< the LOAD of the first row
+  UOp first;          ///< the LOAD of the first row
   int64_t stride = 0; ///< bytes
 };
 

@@ -122,8 +122,8 @@ struct Settings {
 };
 Settings settingsNow() {
   return {{vars::noopt, vars::beam, vars::transcendental, vars::devectorize, vars::nolocals, vars::tc,
-           vars::tcSelect, vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv, vars::pcontig,
-           vars::splitReduceop, vars::strictFloat},
+           vars::tcSelect, vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv,
+           vars::pcontig, vars::splitReduceop, vars::strictFloat},
           userRulesVersion()};
 }
 

@@ -4,10 +4,10 @@
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/async_products.h"
 #include "engine/codegen/dot_products.h"
-#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/program_text.h"
 #include "engine/codegen/shared_operand.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/render/signature.h"
 #include "engine/runtime/ref_program.h"
 
@@ -444,7 +444,8 @@ std::string RefProgram::assembly() const {
                          place(in.c));
       break;
     case Do::Tiles:
-      out += fmt::format("{:4} TILES {} <- {} {} {}\n", i, place(in.to), place(in.a), place(in.b), place(in.c));
+      out +=
+          fmt::format("{:4} TILES {} <- {} {} {}\n", i, place(in.to), place(in.a), place(in.b), place(in.c));
       break;
     case Do::CloseCopies: out += fmt::format("{:4} CLOSE COPIES\n", i); break;
     case Do::Barrier:

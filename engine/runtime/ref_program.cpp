@@ -171,7 +171,7 @@ void RefProgram::tiles(ConstValue* v, const Instruction& in) {
   };
   const auto elements = static_cast<size_t>(kTileLines * *in.left), results = static_cast<size_t>(in.lanes);
   std::ranges::copy(uopscope::tileProduct(in.type, *in.left, lanesOf(in.a, elements), lanesOf(in.b, elements),
-                                lanesOf(in.c, results)),
+                                          lanesOf(in.c, results)),
                     v + in.to.slot);
 }
 

@@ -243,9 +243,10 @@ SearchResult search(UOp ast, Device& device, int width) {
 
 std::string keyOf(const std::string& content, Device& device, int width) {
   const Target& target = device.renderer().target();
-  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={}\n{}\n{}", content, width, target.device,
-                     target.suffix, target.globalMax[0], vars::nolocals.value(), vars::tc.value(), vars::tcSelect.value(),
-                     buildIdentity(), processor().name + hostIdentity());
+  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={}\n{}\n{}", content, width,
+                     target.device, target.suffix, target.globalMax[0], vars::nolocals.value(),
+                     vars::tc.value(), vars::tcSelect.value(), buildIdentity(),
+                     processor().name + hostIdentity());
 }
 
 /// Opts may have been kept from anybody's file: those that do not fit the kernel count as none.

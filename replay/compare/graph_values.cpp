@@ -5,8 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
-#include "engine/codegen/tile_cores.h"
 #include "engine/codegen/reduce.h"
+#include "engine/codegen/tile_cores.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
 
@@ -321,7 +321,9 @@ Lanes GraphValues::computeTiles(UOp wmma) {
     if ((t + 1) * elements > std::min(a.size(), b.size())) cannotEvaluate("an operand with too few lanes");
     std::vector<ConstValue> before;
     for (size_t i = 0; i < results; ++i) before.push_back(sum[(t * results + i) % sum.size()]);
-    auto tile = [&](const Lanes& all) { return std::span(all.begin() + static_cast<std::ptrdiff_t>(t * elements), elements); };
+    auto tile = [&](const Lanes& all) {
+      return std::span(all.begin() + static_cast<std::ptrdiff_t>(t * elements), elements);
+    };
     const auto after = tileProduct(wmma.dtype().scalar(), terms, tile(a), tile(b), before);
     for (const ConstValue& v : after) out.push_back(v);
   }

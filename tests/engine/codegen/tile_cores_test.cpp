@@ -1,6 +1,9 @@
 // Products by the tiles of a processor give what the sums give, whatever the layout, the signs and the number of tiles.
 #include "engine/base/context_var.h"
+#include "engine/base/error.h"
+#include "engine/codegen/codegen.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/opt.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/render/llvm_renderer.h"
 #include "engine/runtime/processor_listing.h"
@@ -53,14 +56,47 @@ const std::pair<DType, DType> kTypes[] = {
 
 } // namespace
 
+TEST_CASE("a tile product adds up even and odd terms apart, and takes denormals for zeros") {
+  const std::vector<ConstValue> none(256, ConstValue::ofFloat(0));
+  auto first = [&](const std::map<int64_t, double>& left, double all, double sum = 0) {
+    std::vector<ConstValue> a(512, ConstValue::ofFloat(0)), b(512, ConstValue::ofFloat(all)), c = none;
+    for (auto [term, value] : left) a[static_cast<size_t>(term)] = ConstValue::ofFloat(value);
+    c[0] = ConstValue::ofFloat(sum);
+    return tileProduct(dtypes::float32, 32, a, b, c)[0].f;
+  };
+  CHECK(first({{0, 1}, {1, 2}, {31, 3}}, 2, 5) == 17);
+  // 2^24 + 1 is no float32: the 1 is lost beside 2^24 among the even terms, and kept among the odd ones.
+  CHECK(first({{0, 16777216}, {2, 1}, {4, -16777216}}, 1) == 0);
+  CHECK(first({{0, 16777216}, {1, 1}, {4, -16777216}}, 1) == 1);
+  CHECK(first({{0, 1}}, 1, 16777216) == 16777216);
+  const double denormal = 1e-39, infinity = std::numeric_limits<double>::infinity();
+  CHECK(first({{0, denormal}}, 1e30) == 0);
+  CHECK(first({{0, 1e-20}}, 1e-19) == 0);
+  CHECK(first({}, 0, denormal) == 0);
+  CHECK(first({{3, infinity}}, 2) == infinity);
+  CHECK(std::isnan(first({{3, infinity}}, 0)));
+  CHECK(std::isnan(first({{3, infinity}, {4, -infinity}}, 1)));
+}
+
+TEST_CASE("elements of a right operand lie as the instruction reads them") {
+  CHECK(placeInRightTile(0, 0, 2) == 0);
+  CHECK(placeInRightTile(1, 0, 2) == 1);
+  CHECK(placeInRightTile(0, 1, 2) == 2);
+  CHECK(placeInRightTile(2, 0, 2) == 32);
+  CHECK(placeInRightTile(31, 15, 2) == 511);
+  CHECK(placeInRightTile(3, 0, 1) == 3);
+  CHECK(placeInRightTile(4, 0, 1) == 64);
+  CHECK(placeInRightTile(63, 15, 1) == 1023);
+}
+
 TEST_CASE("products by tiles of every layout and type equal the sums that they stand for") {
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (const Sizes& s :
-       {Sizes{32, 32, 128}, Sizes{32, 48, 192, false, true}, Sizes{48, 32, 128, true, false},
-        Sizes{64, 64, 64, true, true}, Sizes{16, 16, 64}, Sizes{32, 16, 128, false, false, 3}})
+  for (const Sizes& s : {Sizes{32, 32, 128}, Sizes{16, 48, 64, false, true}, Sizes{48, 16, 64, true, false},
+                         Sizes{32, 32, 64, true, true}, Sizes{16, 16, 64, false, false, 2}})
     for (auto [a, b] : kTypes) {
+      if (s.terms > 64 && a != dtypes::bfloat16) continue;
       CAPTURE(s.rows);
       CAPTURE(s.columns);
       CAPTURE(s.terms);
@@ -73,6 +109,69 @@ TEST_CASE("products by tiles of every layout and type equal the sums that they s
     }
 }
 
+TEST_CASE("sums stay in registers of the unit while the loop over the terms runs") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (auto [a, b] : kTypes) {
+    CAPTURE(a.name());
+    LoweredKernel k = lowerKernel(product({128, 96, 256}, a, b), amxTarget());
+    const std::string text = LlvmRenderer(amxTarget()).render(k);
+    const auto listing = makeProcessorListing(k, text, kAmxProcessor);
+    if (!listing) return; // built without LLVM
+    const std::string code = listing->assembly();
+    const std::string name = a == dtypes::bfloat16  ? "tdpbf16ps"
+                             : a == dtypes::float16 ? "tdpfp16ps"
+                                                    : "tdpb";
+    const size_t first = code.find("\t" + name), last = code.rfind("\t" + name);
+    REQUIRE(first != std::string::npos);
+    CHECK(last > first); // several products in the loop, and between them nothing but reads of tiles
+    const std::string between = code.substr(first, last - first);
+    CHECK(between.find("tilestore") == std::string::npos);
+    CHECK(between.find("zmm") == std::string::npos);
+  }
+}
+
+TEST_CASE("what no tile takes is refused in words") {
+  Pool pool;
+  PoolScope scope(pool);
+  const Target target = amxTarget();
+  const int64_t core = static_cast<int64_t>(dotProducts(true, true).size());
+  auto refusal = [&](UOp ast, std::vector<int64_t> arg) {
+    KernelOptimizer s(readyForOpts(ast, target), target);
+    try {
+      s.apply({OptOp::TC, 0, std::move(arg)});
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal(product({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1}).empty());
+  CHECK(refusal(product({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1})
+            .find("16 does not divide 33") != std::string::npos);
+  CHECK(refusal(product({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 2, 1}).empty()); // padded
+  CHECK(refusal(product({32, 32, 64}, dtypes::int8, dtypes::int8), {core, 0, 1}).find("types") !=
+        std::string::npos);
+  CHECK(refusal(product({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {9, 0, 1}).find("no such core") !=
+        std::string::npos);
+}
+
+TEST_CASE("tiles that are padded, and single ones, give the sums") {
+  Pool pool;
+  PoolScope scope(pool);
+  const Target target = amxTarget();
+  const int64_t core = static_cast<int64_t>(dotProducts(true, true).size());
+  for (const Sizes& s : {Sizes{33, 20, 40}, Sizes{16, 16, 32}, Sizes{48, 17, 96, true, true}}) {
+    CAPTURE(s.rows);
+    UOp ast = product(s, dtypes::bfloat16, dtypes::bfloat16);
+    KernelInfo info;
+    info.name = "padded";
+    info.optsToApply = {{OptOp::TC, 0, {core, 2, 1}}};
+    info.hasOptsToApply = true;
+    LoweredKernel k = checkKernel(ast.withArg(Arg::of(info)), target, 5, {}, 1e-4);
+    CHECK(tilesOf(k) > 0);
+  }
+}
+
 /// Random elements. With an odd seed some floats are any pattern of bits: infinities, NaN, numbers below the normal ones.
 std::vector<std::byte> operandBytes(int64_t count, DType type, uint32_t seed) {
   constexpr uint32_t kOneIn = 2000; // a NaN spoils a row or a column of results
@@ -82,7 +181,8 @@ std::vector<std::byte> operandBytes(int64_t count, DType type, uint32_t seed) {
     auto bits = static_cast<uint32_t>(random());
     const auto power = static_cast<uint32_t>(random() % 9);
     if (type.isFloat() && (seed % 2 == 0 || random() % kOneIn != 0))
-      bits = type == dtypes::float16 ? (bits & 0x83ff) | (11 + power) << 10 : (bits & 0x807f) | (123 + power) << 7;
+      bits = type == dtypes::float16 ? (bits & 0x83ff) | (11 + power) << 10
+                                     : (bits & 0x807f) | (123 + power) << 7;
     std::memcpy(bytes.data() + i * type.itemsize(), &bits, static_cast<size_t>(type.itemsize()));
   }
   return bytes;
@@ -108,16 +208,19 @@ TEST_CASE("tile kernels for a machine" * doctest::skip(std::getenv("UOPSCOPE_TIL
       LoweredKernel k = lowerKernel(product(s, a, b), amxTarget());
       REQUIRE(tilesOf(k) > 0);
       write("o", processorObject(k, LlvmRenderer(amxTarget()).render(k), kAmxProcessor));
-      std::vector<std::byte> left = operandBytes(s.batch * s.rows * s.terms, a, static_cast<uint32_t>(number)),
-                             right = operandBytes(s.batch * s.columns * s.terms, b, static_cast<uint32_t>(number + 100)),
+      std::vector<std::byte> left =
+                                 operandBytes(s.batch * s.rows * s.terms, a, static_cast<uint32_t>(number)),
+                             right = operandBytes(s.batch * s.columns * s.terms, b,
+                                                  static_cast<uint32_t>(number + 100)),
                              result(static_cast<size_t>(s.batch * s.rows * s.columns * 4));
       void* buffers[] = {result.data(), left.data(), right.data()};
       RefProgram(k).launch(buffers, {}, {}, {}, true);
       write("left", viewed(left));
       write("right", viewed(right));
       write("expected", viewed(result));
-      names << fmt::format("{}x{}x{} {}{}batch {} {} {}\n", s.rows, s.columns, s.terms, s.aTransposed ? "a.T " : "",
-                           s.bTransposed ? "b.T " : "", s.batch, a.name(), b.name());
+      names << fmt::format("{}x{}x{} {}{}batch {} {} {}\n", s.rows, s.columns, s.terms,
+                           s.aTransposed ? "a.T " : "", s.bTransposed ? "b.T " : "", s.batch, a.name(),
+                           b.name());
       ++number;
     }
 }
