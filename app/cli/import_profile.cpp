@@ -132,14 +132,16 @@ private:
         sqtt::ShaderTrace trace =
             sqtt::readShaderTrace({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
         if (trace.waves.empty()) continue; // they ran elsewhere
-        if (!trace.clock.nsOf(0)) throw Error(ErrorKind::Value, "the thread trace does not tell the time");
         engines.emplace_back(engine, std::move(trace));
       } catch (const Error& error) {
         warnings_.push_back(fmt::format("{}, shader engine {}: {}", kernel, engine, error.what()));
       }
     }
     if (engines.empty()) return warnings_.push_back(fmt::format("{}: no wavefront was traced", kernel));
-    const std::optional<Launch> at = launchOf(named, engines);
+    dropUntimed(kernel, engines);
+    const size_t number = timesRun_[named]++;
+    const bool isTimed = engines[0].second.clock.nsOf(0).has_value();
+    const std::optional<Launch> at = isTimed ? launchOf(named, engines) : launchNumber(named, number);
     if (!at) {
       warnings_.push_back(fmt::format("{}: no launch of it lies at the time of its thread trace", kernel));
       return;
@@ -147,7 +149,7 @@ private:
     std::optional<sqtt::Program> program;
     std::string architecture;
     if (auto code = programs_.find(named); code != programs_.end() && !code->second.empty()) try {
-        program.emplace(amd::disassembly(code->second, &architecture));
+        program.emplace(amd::disassembly(code->second, &architecture), engines[0].second.tellsImmediates);
       } catch (const Error& e) {
         warnings_.push_back(fmt::format("{}: {}", kernel, e.what()));
       }
@@ -158,15 +160,42 @@ private:
                                {"line", 0},
                                {"begin_ns", at->begin},
                                {"end_ns", at->begin + at->took}});
+    int64_t cycles = 0; // of the engine that ran longest
+    for (const auto& [engine, trace] : engines)
+      cycles = std::max(cycles, lastEnd(trace) - trace.waves.front().begin);
+    if (!isTimed)
+      warnings_.push_back(fmt::format("{}: its thread trace has no clock, so its {} cycles are stretched over the launch",
+                                      kernel, cycles));
     std::vector<sqtt::LineCost> costs(program ? program->lines().size() : 0);
     int64_t counted = 0;
     for (const auto& [engine, trace] : engines)
       for (const sqtt::Wave& wave : trace.waves)
-        counted += writeWave(Placed{trace, *at, kernel, fmt::format("{} SE {}", device, engine), scope}, wave,
+        counted += writeWave(Placed{trace, *at, kernel, fmt::format("{} SE {}", device, engine), scope,
+                                    isTimed ? 0 : cycles}, wave,
                              program ? &*program : nullptr, costs);
     if (program)
       rows_.text(++texts_, scope, rows_.string("asm"),
                  fmt::format("// {}\n{}", architecture, program->listing(costs, counted)), {});
+  }
+
+  static int64_t lastEnd(const sqtt::ShaderTrace& trace) {
+    return std::ranges::max(trace.waves, {}, &sqtt::Wave::end).end;
+  }
+  /// Where some engines tell the time, the others are left out.
+  void dropUntimed(const std::string& kernel, std::vector<std::pair<int64_t, sqtt::ShaderTrace>>& engines) {
+    auto isTimed = [](const auto& e) { return e.second.clock.nsOf(0).has_value(); };
+    if (std::ranges::none_of(engines, isTimed)) return;
+    for (const auto& e : engines)
+      if (!isTimed(e))
+        warnings_.push_back(
+            fmt::format("{}, shader engine {}: the thread trace does not tell the time", kernel, e.first));
+    std::erase_if(engines, [&](const auto& e) { return !isTimed(e); });
+  }
+  /// The launch of the kernel with this number; the only one for each number.
+  std::optional<Launch> launchNumber(const Named& named, size_t number) {
+    const std::vector<Launch>& all = spans_[named];
+    if (all.empty()) return {};
+    return all[std::min(number, all.size() - 1)];
   }
 
   /// How long after the begin of a launch a cycle was. The clock of 36 bits begins again, so the answer lies within half of
@@ -194,8 +223,13 @@ private:
     const std::string& kernel;
     std::string engine;
     int64_t scope;
+    int64_t stretched = 0; ///< cycles that are stretched over the launch; 0: the trace tells the time
     /// Where a cycle lies in the trace of uopscope.
-    int64_t nsOf(int64_t cycle) const { return at.begin + std::llround(sinceBegin(at, trace, cycle)); }
+    int64_t nsOf(int64_t cycle) const {
+      if (!stretched) return at.begin + std::llround(sinceBegin(at, trace, cycle));
+      const auto since = static_cast<double>(cycle - trace.waves.front().begin);
+      return at.begin + std::llround(since * static_cast<double>(at.took) / static_cast<double>(stretched));
+    }
   };
 
   /// Returns 1 for a wave that counts in the costs.
@@ -233,6 +267,7 @@ private:
   std::map<std::string, std::pair<int64_t, int64_t>> shift_;
   std::map<Named, std::vector<Launch>> spans_;
   std::map<Named, std::string_view> programs_;
+  std::map<Named, size_t> timesRun_; ///< thread traces of a kernel so far
   std::map<std::tuple<std::string, std::string, int64_t>, std::vector<const Json*>> runs_;
   int64_t launches_ = 0, scopes_ = 0, texts_ = 0, waves_ = 0, traced_ = 0, matched_ = 0, instructions_ = 0;
   std::vector<std::string> warnings_;

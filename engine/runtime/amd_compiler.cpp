@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 
 #ifdef UOPSCOPE_HAVE_LLVM
+#include <llvm/BinaryFormat/ELF.h>
 #include <llvm/BinaryFormat/MsgPackDocument.h>
 #include <llvm/Object/ELFObjectFile.h>
 #endif
@@ -123,15 +125,49 @@ std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines) {
   return head + "\n" + code;
 }
 
+namespace {
+/// LLVM 19 does not know it. It has the instructions of gfx942 and a few of its own, which the listing shows as numbers.
+constexpr const char *kGfx950 = "gfx950", *kNearGfx950 = "gfx942";
+
+/// The architecture in the flags of a code object; empty for one that LLVM does not know. LLVM's own question has no answer for
+/// numbers that it does not know: what it does then is undefined.
+std::string architectureOf(std::string_view object) {
+  using namespace llvm::ELF;
+  constexpr size_t kFlagsAt = 48;
+  constexpr unsigned kGfx950Number = 0x4f;
+  if (object.size() < kFlagsAt + 4) return {};
+  uint32_t flags = 0;
+  std::memcpy(&flags, object.data() + kFlagsAt, sizeof flags);
+  const unsigned number = flags & EF_AMDGPU_MACH;
+  if (number == kGfx950Number) return kGfx950;
+  constexpr unsigned kReserved[] = {
+      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X27, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X49,
+      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X4D, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X50,
+      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X56, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X57,
+      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X58};
+  if (number < EF_AMDGPU_MACH_AMDGCN_FIRST || number > EF_AMDGPU_MACH_AMDGCN_LAST ||
+      std::ranges::find(kReserved, number) != std::end(kReserved))
+    return {};
+  auto file = llvm::object::ObjectFile::createELFObjectFile(
+      llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "code object"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return {};
+  }
+  const auto name = (*file)->tryGetCPUName();
+  return name ? name->str() : std::string();
+}
+} // namespace
+
 std::string disassembly(std::string_view object, std::string* architecture) {
   initialiseGpus();
   auto file = llvm::object::ObjectFile::createELFObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "code object"));
   if (!file) throw Error(ErrorKind::Compile, "no code object: " + llvm::toString(file.takeError()));
-  const auto name = (*file)->getArch() == llvm::Triple::amdgcn ? (*file)->tryGetCPUName() : std::nullopt;
-  if (!name) throw Error(ErrorKind::Compile, "the object is not of a GPU of AMD that LLVM knows");
-  if (architecture) *architecture = name->str();
-  return disassembleObject(object, kTriple, name->str(), "");
+  const std::string name = (*file)->getArch() == llvm::Triple::amdgcn ? architectureOf(object) : std::string();
+  if (name.empty()) throw Error(ErrorKind::Compile, "the object is not of a GPU of AMD that LLVM knows");
+  if (architecture) *architecture = name;
+  return disassembleObject(object, kTriple, name == kGfx950 ? kNearGfx950 : name, "");
 }
 
 #else

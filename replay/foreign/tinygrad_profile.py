@@ -42,8 +42,9 @@ class Blobs:
   def add(self, data):
     if not isinstance(data, (bytes, bytearray)): return None
     place = {"at": self.size, "size": len(data)}
-    self.file.write(data)
-    self.size += len(data)
+    rest = -len(data) % 16 # code objects are read where they lie, and their numbers must be aligned
+    self.file.write(data + bytes(rest))
+    self.size += len(data) + rest
     return place
 
 def nanoseconds(microseconds):
@@ -70,7 +71,16 @@ def graph_spans(fields):
     yield {"event": "span", "device": text(f.get("device")), "name": text(f.get("name")), "copy": bool(f.get("is_copy")),
            "begin": nanoseconds(signals[ends[0]]), "end": nanoseconds(signals[ends[1]])}
 
+def programs_by_tag(profile):
+  """Newer profiles name the program of a thread trace by its number."""
+  named = {}
+  for event in profile:
+    if isinstance(event, Record) and type(event).__name__ == "ProfileProgramEvent" and isinstance(event.fields.get("tag"), int):
+      named[event.fields["tag"]] = text(event.fields.get("name"))
+  return named
+
 def events_of(profile, blobs):
+  tagged = programs_by_tag(profile)
   for event in profile:
     if not isinstance(event, Record): continue
     kind, f = type(event).__name__, event.fields
@@ -80,11 +90,11 @@ def events_of(profile, blobs):
              "begin": nanoseconds(f.get("st")), "end": nanoseconds(f.get("en"))}
     elif kind == "ProfileGraphEvent": yield from graph_spans(f)
     elif kind == "ProfileDeviceEvent":
-      yield {"event": "device", "device": device, "compute": nanoseconds(f.get("comp_tdiff")), "copy": nanoseconds(f.get("copy_tdiff"))}
+      yield {"event": "device", "device": device, "compute": nanoseconds(f.get("comp_tdiff", f.get("tdiff"))), "copy": nanoseconds(f.get("copy_tdiff", f.get("tdiff")))}
     elif kind == "ProfileProgramEvent":
       yield {"event": "program", "device": device, "name": text(f.get("name")), "code": blobs.add(f.get("lib"))}
     elif kind == "ProfileSQTTEvent":
-      yield {"event": "sqtt", "device": device, "kernel": text(f.get("kern")), "engine": number(f.get("se")), "run": number(f.get("exec_tag")),
+      yield {"event": "sqtt", "device": device, "kernel": tagged.get(f.get("kern"), "") if isinstance(f.get("kern"), int) else text(f.get("kern")), "engine": number(f.get("se")), "run": number(f.get("exec_tag")),
              "trace": blobs.add(f.get("blob"))}
 
 def main():

@@ -1,4 +1,4 @@
-// Mnemonics of RDNA3 tell their unit by their beginnings.
+// Mnemonics of RDNA3 and RDNA4 tell their unit by their beginnings.
 #include "replay/sqtt/instruction_match.h"
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@ bool beginsWithAny(std::string_view word, std::span<const std::string_view> begi
 
 constexpr std::array<std::string_view, 7> kVectorMemory = {"global_", "buffer_",  "flat_", "scratch_",
                                                            "image_",  "tbuffer_", "exp"};
-constexpr std::array<std::string_view, 5> kImmediate = {"s_waitcnt", "s_clause", "s_nop", "s_sleep",
-                                                        "s_set_inst_prefetch_distance"};
+constexpr std::array<std::string_view, 6> kImmediate = {
+    "s_waitcnt", "s_wait_", "s_clause", "s_nop", "s_sleep", "s_set_inst_prefetch_distance"};
 constexpr std::array<std::string_view, 2> kScalarMemory = {"s_load_", "s_buffer_load_"};
 
 Program::Line lineOf(std::string text) {
   Program::Line line;
   const std::string_view word = std::string_view(text).substr(0, text.find_first_of(" \t"));
-  if (word == "s_delay_alu")
+  if (word == "s_delay_alu" || word == "s_wait_alu" || word == "s_barrier_wait")
     line.unit = {};
   else if (beginsWithAny(word, kImmediate))
     line.unit = Unit::Immediate;
@@ -35,7 +35,7 @@ Program::Line lineOf(std::string text) {
     line.isJump = true, line.unit = Unit::JumpTaken;
   else if (word == "s_endpgm")
     line.isEnd = true, line.unit = {};
-  else if (word == "s_barrier" || word.starts_with("s_set") || word.starts_with("s_get"))
+  else if (word.starts_with("s_barrier") || word.starts_with("s_set") || word.starts_with("s_get"))
     line.isAnything = true,
     line.unit = Unit::Other; // they change the jump, the mode or the group: seen in no trace yet
   else if (word.starts_with("s_"))
@@ -57,7 +57,7 @@ bool agrees(const Program::Line& line, Unit unit) {
 }
 } // namespace
 
-Program::Program(std::string_view disassembly) {
+Program::Program(std::string_view disassembly, bool tellsImmediates) : tellsImmediates_(tellsImmediates) {
   std::map<std::string, uint32_t, std::less<>> places;
   std::vector<std::string> labels;
   while (!disassembly.empty()) {
@@ -75,6 +75,8 @@ Program::Program(std::string_view disassembly) {
     lines_.back().labels = std::exchange(labels, {});
   }
   for (Line& line : lines_)
+    if (!tellsImmediates && line.unit == Unit::Immediate) line.unit = {};
+  for (Line& line : lines_)
     if (line.isJump) {
       const auto it = places.find(std::string_view(line.text).substr(line.text.find_last_of(" \t") + 1));
       line.target = it == places.end() ? static_cast<uint32_t>(lines_.size()) : it->second;
@@ -90,6 +92,9 @@ Match Program::follow(const Wave& wave) const {
   };
   for (const Issue& issue : wave.issues) {
     skip();
+    if (!tellsImmediates_ && &issue == &wave.issues.back() && issue.unit == Unit::Message && at < lines_.size() &&
+        lines_[at].isEnd)
+      break;
     if (at >= lines_.size() || lines_[at].isEnd || !agrees(lines_[at], issue.unit)) return match;
     match.lines.push_back(static_cast<uint32_t>(at));
     at = lines_[at].isJump && issue.unit == Unit::JumpTaken ? lines_[at].target : at + 1;

@@ -35,7 +35,8 @@ public:
     uint32_t target = 0;                                    ///< of a jump
     std::vector<std::string> labels;                        ///< before it
   };
-  explicit Program(std::string_view disassembly);
+  /// `tellsImmediates`: as the trace says. Where it does not, the end of the program is a message.
+  explicit Program(std::string_view disassembly, bool tellsImmediates = true);
   const std::vector<Line>& lines() const { return lines_; }
   Match follow(const Wave& wave) const;
   /// The instructions with what each took, for a person to read.
@@ -44,6 +45,7 @@ public:
   void addCosts(const Wave& wave, const Match& match, std::vector<LineCost>& costs) const;
 
 private:
+  bool tellsImmediates_;
   std::vector<Line> lines_;
 };
 

@@ -3,6 +3,7 @@
 #include "replay/sqtt/waves.h"
 
 #include "engine/base/error.h"
+#include "replay/sqtt/waves_cdna.h"
 
 #include <fmt/format.h>
 
@@ -13,25 +14,41 @@
 namespace uopscope::sqtt {
 
 namespace {
-constexpr int kLayout = 3; ///< of RDNA3
-
-/// The unit by the code of an instruction's packet. Codes from 0x50 on are accesses to memory by the other SIMD of the pair,
-/// which is not traced: nothing.
-std::optional<Unit> unitOf(uint64_t code) {
-  if (code >= 0x50 && code <= 0x5f) return {};
-  if (code >= 0x21 && code <= 0x28) return Unit::VectorMemory;
-  if (code >= 0x29 && code <= 0x2f) return Unit::SharedMemory;
+/// The unit by the code of an instruction's packet. Accesses to memory by the other SIMD of the pair, which is not traced, are
+/// nothing.
+std::optional<Unit> unitOf(uint64_t code, const Layout& layout) {
+  const bool isRdna4 = layout.number == 4;
+  auto isIn = [code](uint64_t first, uint64_t last) { return code >= first && code <= last; };
+  if (isIn(0x50, isRdna4 ? 0x59 : 0x66) || (isRdna4 && (isIn(0xbc, 0xdd) || isIn(0x77, 0x78)))) return {};
+  if (isIn(0x1c, 0x28)) return Unit::VectorMemory;
+  if (isIn(0x29, 0x2e)) return Unit::SharedMemory;
+  if (isRdna4) {
+    if (isIn(0x2f, 0x36)) return Unit::VectorMemory;
+    if (isIn(0x8c, 0x8f)) return Unit::Vector; // products of matrices
+  }
   switch (code) {
+  case 0x07: // with no lane
+  case 0x98: // of floats
+  case 0x9b:
+  case 0x9c:
   case 0x00:
   case 0x72: return Unit::Scalar;
+  case 0x02:
   case 0x01: return Unit::ScalarMemory;
   case 0x03: return Unit::JumpTaken;
   case 0x04: return Unit::JumpNotTaken;
   case 0x09: return Unit::Message;
+  case 0x0a:
   case 0x0b:
+  case 0x0c:
   case 0x0d:
   case 0x0e:
-  case 0x73: return Unit::Vector; // transcendental, of 64 bits, comparisons that set the mask
+  case 0x0f:
+  case 0x12:
+  case 0x73:
+  case 0x74:
+  case 0x92:
+  case 0x99: return Unit::Vector; // transcendental, of 64 bits, comparisons that set the mask
   default: return Unit::Other;
   }
 }
@@ -57,11 +74,12 @@ private:
   void header(const Packet& p) {
     if (p.kind != PacketKind::Header)
       throw Error(ErrorKind::Value,
-                  "the thread trace does not begin with a header, so it is not one of RDNA3");
-    if (const auto layout = p.field(7, 6); layout != kLayout)
+                  "the thread trace does not begin with a header, so it is not one of RDNA3 or RDNA4");
+    if (const auto number = p.field(7, 6); !layoutOf(number))
       throw Error(ErrorKind::Value,
-                  fmt::format("the thread trace has layout {}; layout {} (RDNA3, gfx11) can be read", layout,
-                              kLayout));
+                  fmt::format("the thread trace has layout {}; layouts 3 (RDNA3, gfx11) and 4 (RDNA4, gfx12) "
+                              "can be read",
+                              number));
     trace_.tracedSimd = static_cast<int>(p.field(13, 2));
   }
 
@@ -76,31 +94,30 @@ private:
         if (p.field(static_cast<int>(8 + slot), 1)) issue(slot, p.cycle, Unit::Immediate);
       break;
     case PacketKind::Instruction:
-      if (auto unit = unitOf(p.field(13, 7))) issue(p.field(8, 5), p.cycle, *unit);
+      if (auto unit = unitOf(p.field(in_.layout().code), in_.layout()))
+        issue(p.field(in_.layout().slotOfInstruction), p.cycle, *unit);
       break;
-    case PacketKind::Clock: trace_.clock.add(p.cycle, p.field(12, Clock::kBits)); break;
+    case PacketKind::Clock: trace_.clock.add(p.cycle, p.field(12, in_.layout().clockBits)); break;
     default: break;
     }
   }
 
-  /// The highest bit of a processor's number stands apart.
-  static int processorOf(const Packet& p, int low, int high) {
-    return static_cast<int>(p.field(low, 3) | p.field(high, 1) << 3);
+  static Place placeOf(const Packet& p, const Layout::Place& at) {
+    return {static_cast<int>(p.field(at.processor) | p.field(at.highBit) << at.processor.count),
+            static_cast<int>(p.field(at.simd)), static_cast<int>(p.field(at.slot))};
   }
 
   void begin(const Packet& p) {
     Wave wave;
-    wave.processor = processorOf(p, 10, 7);
-    wave.simd = static_cast<int>(p.field(8, 2));
-    wave.slot = static_cast<int>(p.field(13, 5));
+    const Place place = placeOf(p, in_.layout().start);
+    std::tie(wave.processor, wave.simd, wave.slot) = place;
     wave.begin = wave.end = p.cycle;
-    open_[{wave.processor, wave.simd, wave.slot}] = trace_.waves.size();
+    open_[place] = trace_.waves.size();
     trace_.waves.push_back(std::move(wave));
   }
 
   void end(const Packet& p) {
-    const auto it = open_.find(
-        {processorOf(p, 11, 8), static_cast<int>(p.field(9, 2)), static_cast<int>(p.field(15, 5))});
+    const auto it = open_.find(placeOf(p, in_.layout().end));
     if (it == open_.end()) return; // it began before the trace did
     trace_.waves[it->second].end = p.cycle;
     trace_.waves[it->second].ended = true;
@@ -127,7 +144,7 @@ std::string_view unitName(Unit unit) {
 
 void Clock::add(int64_t cycle, uint64_t ticks) {
   constexpr int64_t kRange = int64_t{1} << kBits;
-  auto ns = static_cast<int64_t>(ticks) * kNsPerTick;
+  auto ns = static_cast<int64_t>(ticks % kRange) * kNsPerTick;
   if (!marks_.empty()) {
     if (marks_.back().ns - ns > kRange / 2 * kNsPerTick) ns += kRange * kNsPerTick; // it began again
     if (cycle <= marks_.back().cycle || ns <= marks_.back().ns) return;
@@ -145,6 +162,7 @@ std::optional<double> Clock::nsOf(int64_t cycle) const {
 }
 
 ShaderTrace readShaderTrace(std::span<const uint8_t> bytes) {
+  if (isCdnaTrace(bytes)) return readCdnaTrace(bytes);
   return WaveReader(bytes).read();
 }
 

@@ -46,7 +46,7 @@ struct Wave {
 /// as even.
 class Clock {
 public:
-  /// Bits of the clock in a packet: it begins again every 687 s.
+  /// Bits of the clock of which a packet has the lowest at least: 36 begin again every 687 s.
   static constexpr int kBits = 36;
   static constexpr int64_t kNsPerTick = 10;
   void add(int64_t cycle, uint64_t ticks);
@@ -62,13 +62,14 @@ private:
 
 struct ShaderTrace {
   int tracedSimd = 0;
+  bool tellsImmediates = true; ///< whether instructions that no unit runs have issues
   std::vector<Wave> waves; ///< by their begin
   Clock clock;
   int64_t cycles = 0;
   uint64_t packets = 0;
 };
 
-/// Throws Error(Value) for a stream that is no trace of RDNA3.
+/// Throws Error(Value) for a stream that is no trace of RDNA3, RDNA4 or CDNA (waves_cdna.h).
 ShaderTrace readShaderTrace(std::span<const uint8_t> bytes);
 
 } // namespace uopscope::sqtt

@@ -1,0 +1,131 @@
+// The lengths and fields are those of tinygrad's notes on SQTT; they were checked on traces of a gfx950, whose every instruction
+// is one of the kernel's (instruction_match.h).
+#include "replay/sqtt/waves_cdna.h"
+
+#include "engine/base/error.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace uopscope::sqtt {
+
+namespace {
+
+constexpr std::array<uint8_t, 16> kBytes{2, 8, 8, 4, 2, 6, 2, 2, 2, 2, 2, 8, 6, 4, 8, 6};
+enum Kind : uint8_t { kWait = 0, kTimestamp = 1, kWaveStart = 3, kWaveEnd = 6, kInstruction = 10 };
+constexpr int64_t kCyclesOfWait = 4;
+
+uint64_t field(uint64_t bits, int first, int count) {
+  return bits >> first & ((uint64_t{1} << count) - 1);
+}
+
+Unit unitOf(uint64_t code) {
+  switch (code) {
+  case 0:
+  case 16: return Unit::ScalarMemory;
+  case 1:
+  case 17: return Unit::Scalar;
+  case 2:
+  case 3:
+  case 4:
+  case 14: return Unit::VectorMemory;
+  case 5:
+  case 18:
+  case 28: return Unit::Vector; // of 32 bits, of 64, of matrices
+  case 6: return Unit::SharedMemory;
+  case 12: return Unit::JumpTaken;
+  case 13: return Unit::JumpNotTaken;
+  case 15: return Unit::Message;
+  default: return Unit::Other;
+  }
+}
+
+using Place = std::tuple<int, int, int>;
+
+class CdnaReader {
+public:
+  ShaderTrace read(std::span<const uint8_t> bytes) {
+    trace_.tellsImmediates = false;
+    for (size_t at = 0; at + 2 <= bytes.size();) {
+      const size_t length = kBytes[bytes[at] & 0xf];
+      if (at + length > bytes.size()) break; // cut off
+      uint64_t bits = 0;
+      std::memcpy(&bits, bytes.data() + at, length);
+      take(static_cast<Kind>(bits & 0xf), bits);
+      at += length;
+      ++trace_.packets;
+    }
+    if (!trace_.packets) throw Error(ErrorKind::Value, "the thread trace is empty");
+    trace_.cycles = cycle_;
+    for (auto& [place, index] : open_) trace_.waves[index].end = cycle_;
+    return std::move(trace_);
+  }
+
+private:
+  void take(Kind kind, uint64_t bits) {
+    switch (kind) {
+    case kWait: cycle_ += kCyclesOfWait * static_cast<int64_t>(field(bits, 4, 8)); break;
+    case kTimestamp: timestamp(bits); break;
+    case kWaveStart: begin(placeOf(bits)); break;
+    case kWaveEnd: end(placeOf(bits)); break;
+    case kInstruction: {
+      const auto it =
+          open_.find({0, static_cast<int>(field(bits, 9, 2)), static_cast<int>(field(bits, 5, 4))});
+      if (it != open_.end())
+        trace_.waves[it->second].issues.push_back({cycle_, unitOf(field(bits, 11, 5))});
+      break;
+    }
+    default: break;
+    }
+  }
+  /// An absolute count of cycles takes the place of the waits up to it. Time never goes back.
+  void timestamp(uint64_t bits) {
+    if (field(bits, 4, 12)) return;
+    const auto count = static_cast<int64_t>(bits >> 16);
+    if (!start_)
+      start_ = count - cycle_;
+    else
+      cycle_ = std::max(cycle_, ((count - *start_) & ~(kCyclesOfWait - 1)) - kCyclesOfWait);
+  }
+  static Place placeOf(uint64_t bits) {
+    return {static_cast<int>(field(bits, 6, 4) | field(bits, 5, 1) << 4), static_cast<int>(field(bits, 14, 2)),
+            static_cast<int>(field(bits, 10, 4))};
+  }
+  void begin(const Place& place) {
+    Wave wave;
+    std::tie(wave.processor, wave.simd, wave.slot) = place;
+    wave.begin = wave.end = cycle_;
+    open_[place] = trace_.waves.size();
+    trace_.waves.push_back(std::move(wave));
+  }
+  void end(const Place& place) {
+    const auto it = open_.find(place);
+    if (it == open_.end()) return; // it began before the trace did
+    trace_.waves[it->second].end = cycle_;
+    trace_.waves[it->second].ended = true;
+    open_.erase(it);
+  }
+
+  ShaderTrace trace_;
+  std::map<Place, size_t> open_; ///< wavefronts that run, by their place
+  int64_t cycle_ = 0;
+  std::optional<int64_t> start_; ///< the count of cycle 0
+};
+
+} // namespace
+
+bool isCdnaTrace(std::span<const uint8_t> bytes) {
+  if (bytes.size() < 2 || (bytes[0] & 0xf) != kTimestamp) return false;
+  const unsigned first = bytes[0] | bytes[1] << 8;
+  constexpr unsigned kHeader = 0x11;
+  return (first & 0x7f) != kHeader || (first >> 7 & 0x3f) == 0;
+}
+
+ShaderTrace readCdnaTrace(std::span<const uint8_t> bytes) {
+  return CdnaReader().read(bytes);
+}
+
+} // namespace uopscope::sqtt
