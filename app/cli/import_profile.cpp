@@ -58,6 +58,8 @@ public:
       if (e["event"] == "device" && e["compute"].is_number() && e["copy"].is_number())
         shift_[e["device"]] = {e["compute"].get<int64_t>(), e["copy"].get<int64_t>()};
     for (const Json& e : profile.events)
+      if (e["event"] == "device") architectures_[e["device"]] = e["architecture"];
+    for (const Json& e : profile.events)
       if (e["event"] == "span") zero_ = std::min(zero_, beginOf(e));
     if (zero_ == INT64_MAX) throw Error(ErrorKind::Value, "no profile of tinygrad: it holds no span");
   }
@@ -149,7 +151,8 @@ private:
     std::optional<sqtt::Program> program;
     std::string architecture;
     if (auto code = programs_.find(named); code != programs_.end() && !code->second.empty()) try {
-        program.emplace(amd::disassembly(code->second, &architecture), engines[0].second.tellsImmediates);
+        program.emplace(amd::disassembly(code->second, &architecture, architectures_[device]),
+                        engines[0].second.tellsImmediates);
       } catch (const Error& e) {
         warnings_.push_back(fmt::format("{}: {}", kernel, e.what()));
       }
@@ -164,15 +167,16 @@ private:
     for (const auto& [engine, trace] : engines)
       cycles = std::max(cycles, lastEnd(trace) - trace.waves.front().begin);
     if (!isTimed)
-      warnings_.push_back(fmt::format("{}: its thread trace has no clock, so its {} cycles are stretched over the launch",
-                                      kernel, cycles));
+      warnings_.push_back(
+          fmt::format("{}: its thread trace has no clock, so its {} cycles are stretched over the launch",
+                      kernel, cycles));
     std::vector<sqtt::LineCost> costs(program ? program->lines().size() : 0);
     int64_t counted = 0;
     for (const auto& [engine, trace] : engines)
       for (const sqtt::Wave& wave : trace.waves)
-        counted += writeWave(Placed{trace, *at, kernel, fmt::format("{} SE {}", device, engine), scope,
-                                    isTimed ? 0 : cycles}, wave,
-                             program ? &*program : nullptr, costs);
+        counted += writeWave(
+            Placed{trace, *at, kernel, fmt::format("{} SE {}", device, engine), scope, isTimed ? 0 : cycles},
+            wave, program ? &*program : nullptr, costs);
     if (program)
       rows_.text(++texts_, scope, rows_.string("asm"),
                  fmt::format("// {}\n{}", architecture, program->listing(costs, counted)), {});
@@ -265,6 +269,7 @@ private:
   TraceRows rows_;
   int64_t zero_ = INT64_MAX; ///< the begin of the first span, by the host's clock
   std::map<std::string, std::pair<int64_t, int64_t>> shift_;
+  std::map<std::string, std::string> architectures_; ///< of devices, as the driver names them
   std::map<Named, std::vector<Launch>> spans_;
   std::map<Named, std::string_view> programs_;
   std::map<Named, size_t> timesRun_; ///< thread traces of a kernel so far

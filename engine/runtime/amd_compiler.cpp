@@ -140,11 +140,10 @@ std::string architectureOf(std::string_view object) {
   std::memcpy(&flags, object.data() + kFlagsAt, sizeof flags);
   const unsigned number = flags & EF_AMDGPU_MACH;
   if (number == kGfx950Number) return kGfx950;
-  constexpr unsigned kReserved[] = {
-      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X27, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X49,
-      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X4D, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X50,
-      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X56, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X57,
-      EF_AMDGPU_MACH_AMDGCN_RESERVED_0X58};
+  constexpr unsigned kReserved[] = {EF_AMDGPU_MACH_AMDGCN_RESERVED_0X27, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X49,
+                                    EF_AMDGPU_MACH_AMDGCN_RESERVED_0X4D, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X50,
+                                    EF_AMDGPU_MACH_AMDGCN_RESERVED_0X56, EF_AMDGPU_MACH_AMDGCN_RESERVED_0X57,
+                                    EF_AMDGPU_MACH_AMDGCN_RESERVED_0X58};
   if (number < EF_AMDGPU_MACH_AMDGCN_FIRST || number > EF_AMDGPU_MACH_AMDGCN_LAST ||
       std::ranges::find(kReserved, number) != std::end(kReserved))
     return {};
@@ -159,12 +158,36 @@ std::string architectureOf(std::string_view object) {
 }
 } // namespace
 
-std::string disassembly(std::string_view object, std::string* architecture) {
+/// The code of an object whose header says neither machine nor order of bytes, as tinygrad's assembler of kernels by hand
+/// writes it; empty for others. Its first section holds it.
+std::string_view codeOfBareObject(std::string_view object) {
+  constexpr size_t kHeader = 64, kOrderAt = 5, kSectionsAt = 40, kSection = 64, kOffsetAt = 24;
+  if (object.size() < kHeader || object[kOrderAt] != 0) return {};
+  auto number = [&](uint64_t at) {
+    uint64_t n = 0;
+    std::memcpy(&n, object.data() + at, sizeof n);
+    return n;
+  };
+  const uint64_t sections = number(kSectionsAt);
+  if (sections > object.size() || object.size() - sections < kSection) return {};
+  const uint64_t from = number(sections + kOffsetAt), size = number(sections + kOffsetAt + 8);
+  return from > object.size() || size > object.size() - from ? std::string_view() : object.substr(from, size);
+}
+
+std::string disassembly(std::string_view object, std::string* architecture, const std::string& ofMachine) {
   initialiseGpus();
+  if (const std::string_view code = codeOfBareObject(object); !code.empty() && !ofMachine.empty()) {
+    if (architecture) *architecture = ofMachine;
+    std::string text =
+        disassembleCode(code, "kernel", kTriple, ofMachine == kGfx950 ? kNearGfx950 : ofMachine);
+    if (text.empty()) throw Error(ErrorKind::Compile, fmt::format("LLVM does not know {}", ofMachine));
+    return text;
+  }
   auto file = llvm::object::ObjectFile::createELFObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "code object"));
   if (!file) throw Error(ErrorKind::Compile, "no code object: " + llvm::toString(file.takeError()));
-  const std::string name = (*file)->getArch() == llvm::Triple::amdgcn ? architectureOf(object) : std::string();
+  const std::string name =
+      (*file)->getArch() == llvm::Triple::amdgcn ? architectureOf(object) : std::string();
   if (name.empty()) throw Error(ErrorKind::Compile, "the object is not of a GPU of AMD that LLVM knows");
   if (architecture) *architecture = name;
   return disassembleObject(object, kTriple, name == kGfx950 ? kNearGfx950 : name, "");
@@ -172,7 +195,7 @@ std::string disassembly(std::string_view object, std::string* architecture) {
 
 #else
 
-std::string disassembly(std::string_view, std::string*) {
+std::string disassembly(std::string_view, std::string*, const std::string&) {
   throw Error(ErrorKind::Device, "machine code is read by LLVM, which this program was built without");
 }
 Resources resourcesOf(const Binary&) {

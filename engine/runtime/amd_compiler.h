@@ -51,8 +51,9 @@ std::string listing(const Binary& binary, std::vector<AssemblyLine>* lines);
 
 /// The machine code of any code object, of other compilers too, function by function. The object names its architecture, and
 /// `architecture` receives it. Throws Error(Compile) for bytes that are no object of AMD's; Error(Device) if the engine was
-/// built without LLVM.
-std::string disassembly(std::string_view object, std::string* architecture = nullptr);
+/// built without LLVM. `ofMachine`: the architecture of an object that names none.
+std::string disassembly(std::string_view object, std::string* architecture = nullptr,
+                        const std::string& ofMachine = {});
 
 /// The architecture in AMD_ARCH ("gfx942"), for which NULL:AMD compiles; empty: it renders and does not compile.
 /// Throws Error(Value) for a word that names none.

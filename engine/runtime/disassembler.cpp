@@ -21,6 +21,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <functional>
 #include <map>
 #include <unordered_map>
 
@@ -155,6 +156,44 @@ private:
   std::vector<const llvm::DWARFDebugLine::LineTable*> tables_;
 };
 
+/// The text of functions, line by line.
+struct Listing {
+  std::string text;
+  uint32_t lines = 0;
+
+  void print(std::string_view line) {
+    text.append(line) += '\n';
+    ++lines;
+  }
+  /// Calls `printed` with the place of each instruction after its line.
+  void function(Disassembler& machine, std::string_view name, llvm::ArrayRef<uint8_t> bytes,
+                const std::function<void(uint64_t)>& printed) {
+    const std::vector<Decoded> decoded = machine.decode(bytes);
+    std::map<uint64_t, int> labels;
+    for (const Decoded& d : decoded)
+      if (auto to = machine.targetOf(d, bytes.size())) labels[*to] = 0;
+    int number = 0;
+    for (auto& [at, label] : labels) label = number++;
+    print(fmt::format("{}:", name));
+    auto label = labels.begin();
+    for (const Decoded& d : decoded) {
+      while (label != labels.end() && label->first < d.at) ++label; // a jump into an instruction
+      if (label != labels.end() && label->first == d.at) print(fmt::format(".L{}:", label->second));
+      if (!d.valid) {
+        print(fmt::format("\t.byte {:#04x}", bytes[d.at]));
+        continue;
+      }
+      const std::string& instruction = machine.print(d, bytes);
+      const auto to = machine.targetOf(d, bytes.size());
+      const size_t operand = to ? instruction.find_last_of(" \t") : std::string::npos;
+      print(operand == std::string::npos
+                ? instruction
+                : fmt::format("{}.L{}", std::string_view(instruction).substr(0, operand + 1), labels[*to]));
+      printed(d.at);
+    }
+  }
+};
+
 } // namespace
 
 std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
@@ -167,50 +206,49 @@ std::string disassembleObject(std::string_view object, const std::string& triple
     return {};
   }
   const LineTables source(lines ? file->get() : nullptr);
-  std::string out;
-  uint32_t line = 0;
-  auto print = [&](std::string_view text) {
-    out.append(text) += '\n';
-    ++line;
-  };
+  Listing listing;
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto kind = symbol.getType();
     auto name = symbol.getName();
     auto section = symbol.getSection();
     auto address = symbol.getAddress();
-    if (!kind || !name || !section || !address || *kind != llvm::object::SymbolRef::ST_Function ||
-        *name == "uopscope_entry" || *section == (*file)->section_end())
+    // A symbol that cannot be read is the last: a made table may claim 2^60 of them.
+    if (!kind || !name || !section || !address) {
+      llvm::consumeError(kind.takeError());
+      llvm::consumeError(name.takeError());
+      llvm::consumeError(section.takeError());
+      llvm::consumeError(address.takeError());
+      break;
+    }
+    if (*kind != llvm::object::SymbolRef::ST_Function || *name == "uopscope_entry" ||
+        *section == (*file)->section_end())
       continue;
     auto contents = (*section)->getContents();
-    if (!contents) continue;
-    uint64_t start = *address - (*section)->getAddress(), size = llvm::object::ELFSymbolRef(symbol).getSize();
-    llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t*>(contents->data()) + start, size);
-    const std::vector<Decoded> decoded = machine->decode(bytes);
-    std::map<uint64_t, int> labels;
-    for (const Decoded& d : decoded)
-      if (auto to = machine->targetOf(d, bytes.size())) labels[*to] = 0;
-    int number = 0;
-    for (auto& [at, label] : labels) label = number++;
-    print(fmt::format("{}:", std::string_view(name->data(), name->size())));
-    auto label = labels.begin();
-    for (const Decoded& d : decoded) {
-      while (label != labels.end() && label->first < d.at) ++label; // a jump into an instruction
-      if (label != labels.end() && label->first == d.at) print(fmt::format(".L{}:", label->second));
-      if (!d.valid) {
-        print(fmt::format("\t.byte {:#04x}", bytes[d.at]));
-        continue;
-      }
-      const std::string& text = machine->print(d, bytes);
-      const auto to = machine->targetOf(d, bytes.size());
-      const size_t operand = to ? text.find_last_of(" \t") : std::string::npos;
-      print(operand == std::string::npos
-                ? text
-                : fmt::format("{}.L{}", std::string_view(text).substr(0, operand + 1), labels[*to]));
-      if (const uint32_t from = source.lineOf({*address + d.at, (*section)->getIndex()}))
-        lines->push_back({line, from});
+    if (!contents) {
+      llvm::consumeError(contents.takeError());
+      continue;
     }
+    // The object may come from anywhere: what it says of a function may lie outside of its section.
+    const uint64_t start = *address - (*section)->getAddress(),
+                   size = llvm::object::ELFSymbolRef(symbol).getSize();
+    if (start > contents->size() || size > contents->size() - start) continue;
+    llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t*>(contents->data()) + start, size);
+    listing.function(*machine, std::string_view(name->data(), name->size()), bytes, [&](uint64_t at) {
+      if (const uint32_t from = source.lineOf({*address + at, (*section)->getIndex()}))
+        lines->push_back({listing.lines, from});
+    });
   }
-  return out;
+  return std::move(listing.text);
+}
+
+std::string disassembleCode(std::string_view code, const std::string& name, const std::string& triple,
+                            const std::string& cpu) {
+  Disassembler* machine = disassemblerFor(triple, cpu, "");
+  if (!machine) return {};
+  Listing listing;
+  listing.function(*machine, name, {reinterpret_cast<const uint8_t*>(code.data()), code.size()},
+                   [](uint64_t) {});
+  return std::move(listing.text);
 }
 
 } // namespace uopscope

@@ -12,4 +12,8 @@ namespace uopscope {
 std::string disassembleObject(std::string_view object, const std::string& triple, const std::string& cpu,
                               const std::string& features, std::vector<AssemblyLine>* lines = nullptr);
 
+/// The text of one function's bytes.
+std::string disassembleCode(std::string_view code, const std::string& name, const std::string& triple,
+                            const std::string& cpu);
+
 } // namespace uopscope

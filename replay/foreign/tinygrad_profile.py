@@ -79,6 +79,12 @@ def programs_by_tag(profile):
       named[event.fields["tag"]] = text(event.fields.get("name"))
   return named
 
+def architecture(props):
+  """gfx90a of 90010: a number of the driver's, two digits for each part."""
+  version = props.get("gfx_target_version") if isinstance(props, dict) else None
+  if not isinstance(version, int) or not 0 < version < 10**6: return ""
+  return f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
+
 def events_of(profile, blobs):
   tagged = programs_by_tag(profile)
   for event in profile:
@@ -90,7 +96,7 @@ def events_of(profile, blobs):
              "begin": nanoseconds(f.get("st")), "end": nanoseconds(f.get("en"))}
     elif kind == "ProfileGraphEvent": yield from graph_spans(f)
     elif kind == "ProfileDeviceEvent":
-      yield {"event": "device", "device": device, "compute": nanoseconds(f.get("comp_tdiff", f.get("tdiff"))), "copy": nanoseconds(f.get("copy_tdiff", f.get("tdiff")))}
+      yield {"event": "device", "device": device, "architecture": architecture(f.get("props")), "compute": nanoseconds(f.get("comp_tdiff", f.get("tdiff"))), "copy": nanoseconds(f.get("copy_tdiff", f.get("tdiff")))}
     elif kind == "ProfileProgramEvent":
       yield {"event": "program", "device": device, "name": text(f.get("name")), "code": blobs.add(f.get("lib"))}
     elif kind == "ProfileSQTTEvent":

@@ -92,8 +92,8 @@ Match Program::follow(const Wave& wave) const {
   };
   for (const Issue& issue : wave.issues) {
     skip();
-    if (!tellsImmediates_ && &issue == &wave.issues.back() && issue.unit == Unit::Message && at < lines_.size() &&
-        lines_[at].isEnd)
+    if (!tellsImmediates_ && &issue == &wave.issues.back() && issue.unit == Unit::Message &&
+        at < lines_.size() && lines_[at].isEnd)
       break;
     if (at >= lines_.size() || lines_[at].isEnd || !agrees(lines_[at], issue.unit)) return match;
     match.lines.push_back(static_cast<uint32_t>(at));

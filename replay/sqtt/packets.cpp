@@ -53,9 +53,9 @@ constexpr int64_t kShortTimeFrom = 4; ///< a short time counts from here: fewer 
 /// RDNA4 has other lengths and places for some, and all prefixes of RDNA3.
 constexpr std::array<Form, kForms> kRdna4 = [] {
   constexpr Form kOther[] = {
-      {PacketKind::Instruction, 0b010, 3, 20, 3, 3},   {PacketKind::WaveAllocated, 0b00101, 5, 24, 5, 3},
-      {PacketKind::Time, 0b00110, 5, 56, 7, 3},        {PacketKind::Counter, 0b10110, 5, 32, 7, 3},
-      {PacketKind::Time, 0b11100, 5, 40, 5, 2},        {PacketKind::Clock, 0b0000001, 7, 64, 12, 52},
+      {PacketKind::Instruction, 0b010, 3, 20, 3, 3}, {PacketKind::WaveAllocated, 0b00101, 5, 24, 5, 3},
+      {PacketKind::Time, 0b00110, 5, 56, 7, 3},      {PacketKind::Counter, 0b10110, 5, 32, 7, 3},
+      {PacketKind::Time, 0b11100, 5, 40, 5, 2},      {PacketKind::Clock, 0b0000001, 7, 64, 12, 52},
   };
   std::array<Form, kForms> forms{};
   for (size_t k = 0; k < kForms; ++k) {

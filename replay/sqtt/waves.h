@@ -63,7 +63,7 @@ private:
 struct ShaderTrace {
   int tracedSimd = 0;
   bool tellsImmediates = true; ///< whether instructions that no unit runs have issues
-  std::vector<Wave> waves; ///< by their begin
+  std::vector<Wave> waves;     ///< by their begin
   Clock clock;
   int64_t cycles = 0;
   uint64_t packets = 0;

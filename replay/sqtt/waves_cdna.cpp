@@ -74,8 +74,7 @@ private:
     case kInstruction: {
       const auto it =
           open_.find({0, static_cast<int>(field(bits, 9, 2)), static_cast<int>(field(bits, 5, 4))});
-      if (it != open_.end())
-        trace_.waves[it->second].issues.push_back({cycle_, unitOf(field(bits, 11, 5))});
+      if (it != open_.end()) trace_.waves[it->second].issues.push_back({cycle_, unitOf(field(bits, 11, 5))});
       break;
     }
     default: break;
@@ -91,8 +90,8 @@ private:
       cycle_ = std::max(cycle_, ((count - *start_) & ~(kCyclesOfWait - 1)) - kCyclesOfWait);
   }
   static Place placeOf(uint64_t bits) {
-    return {static_cast<int>(field(bits, 6, 4) | field(bits, 5, 1) << 4), static_cast<int>(field(bits, 14, 2)),
-            static_cast<int>(field(bits, 10, 4))};
+    return {static_cast<int>(field(bits, 6, 4) | field(bits, 5, 1) << 4),
+            static_cast<int>(field(bits, 14, 2)), static_cast<int>(field(bits, 10, 4))};
   }
   void begin(const Place& place) {
     Wave wave;

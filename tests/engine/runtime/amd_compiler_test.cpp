@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 
 using namespace uopscope;
 using namespace uopscope::testing;
@@ -181,4 +182,47 @@ TEST_CASE("AMD: errors name the kernel and the line") {
   setenv("AMD_ARCH", "MI300", 1);
   CHECK(messageOf([] { amd::wantedArchitecture(); }).find("AMD_ARCH is \"MI300\"") == 0);
   unsetenv("AMD_ARCH");
+}
+
+TEST_CASE("AMD: code objects of others are read as far as they go, and made ones crash nothing") {
+  if (!compilerHere()) return;
+  const std::string object = amd::compile("add", kAdd, "gfx942").object;
+  std::string architecture;
+  const std::string text = amd::disassembly(object, &architecture);
+  CHECK(architecture == "gfx942");
+  CHECK(text.find("v_add_f32") != std::string::npos);
+  // The number of the architecture: that of gfx950, which LLVM 19 does not know, and numbers of nobody.
+  auto numbered = [&](unsigned char number) {
+    std::string other = object;
+    other[48] = static_cast<char>(number);
+    return other;
+  };
+  CHECK(amd::disassembly(numbered(0x4f), &architecture).find("v_add_f32") != std::string::npos);
+  CHECK(architecture == "gfx950");
+  for (int number : {0x00, 0x27, 0x50, 0x5a, 0xff})
+    CHECK_THROWS_WITH_AS(amd::disassembly(numbered(static_cast<unsigned char>(number))),
+                         doctest::Contains("that LLVM knows"), Error);
+  // An assembler of kernels by hand leaves the machine and the order of bytes out.
+  const size_t code = text.find("s_load_dwordx2");
+  CHECK(code != std::string::npos);
+  std::string bare(64 + 64, '\0');
+  bare.replace(0, 4,
+               "\x7f"
+               "ELF");
+  bare[40] = 64;                        // its sections
+  bare[64 + 24] = 8, bare[64 + 32] = 4; // the first: 4 bytes at 8, which are zeros
+  CHECK(amd::disassembly(bare, &architecture, "gfx1200").starts_with("kernel:\n"));
+  CHECK(architecture == "gfx1200");
+  CHECK_THROWS_AS(amd::disassembly(bare), Error); // of no architecture
+  std::mt19937 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    std::string made = random() % 2 ? object : bare;
+    for (unsigned k = 1 + random() % 6; k > 0; --k)
+      made[random() % made.size()] = static_cast<char>(random());
+    if (random() % 4 == 0) made.resize(random() % made.size());
+    try {
+      amd::disassembly(made, nullptr, "gfx1100");
+    } catch (const Error&) {
+    }
+  }
 }

@@ -80,3 +80,14 @@ TEST_CASE("issues of another unit, of another path or beyond the end do not foll
   CHECK_FALSE(
       Program("\ts_branch .L9\n").follow(waveOf({Unit::JumpTaken, Unit::Vector})).complete); // no such label
 }
+
+TEST_CASE("where no immediates are told, they are passed over, and the end of the program is a message") {
+  const Program program(
+      "k:\n\ts_load_dwordx2 s[0:1], s[0:1], 0x10\n\ts_waitcnt lgkmcnt(0)\n\tv_mov_b32_e32 v0, s0\n"
+      "\ts_nop 0\n\tglobal_store_dword v0, v0, s[0:1]\n\ts_endpgm\n",
+      false);
+  CHECK(
+      program.follow(waveOf({Unit::ScalarMemory, Unit::Vector, Unit::VectorMemory, Unit::Message})).complete);
+  CHECK(program.follow(waveOf({Unit::ScalarMemory, Unit::Vector, Unit::VectorMemory})).complete);
+  CHECK_FALSE(program.follow(waveOf({Unit::ScalarMemory, Unit::Vector, Unit::Message})).complete);
+}

@@ -36,6 +36,30 @@ public:
   PacketWriter& issue(uint64_t slot, uint64_t code, uint64_t cycles) {
     return put(0x02 | cycles << 4 | slot << 8 | code << 13, 20);
   }
+  // The packets of RDNA4 that differ.
+  PacketWriter& wait4(uint64_t cycles) { return put(0x01 | cycles << 12, 64); }
+  PacketWriter& clock4(uint64_t ticks) { return put(0x01 | 1 << 7 | ticks << 12, 64); }
+  PacketWriter& start4(uint64_t processor, uint64_t simd, uint64_t slot) {
+    return put(0x0c | processor >> 4 << 7 | simd << 8 | (processor & 15) << 10 | slot << 15, 32);
+  }
+  PacketWriter& end4(uint64_t processor, uint64_t simd, uint64_t slot) {
+    return put(0x15 | processor >> 4 << 8 | simd << 9 | (processor & 15) << 11 | slot << 15, 20);
+  }
+  PacketWriter& issue4(uint64_t slot, uint64_t code, uint64_t cycles) {
+    return put(0x02 | cycles << 3 | slot << 7 | code << 12, 20);
+  }
+  // The packets of CDNA.
+  PacketWriter& timestamp(uint64_t count, uint64_t what = 0) { return put(1 | what << 4 | count << 16, 64); }
+  PacketWriter& waitCdna(uint64_t fours) { return put(fours << 4, 16); }
+  PacketWriter& startCdna(uint64_t unit, uint64_t simd, uint64_t slot) {
+    return put(3 | unit << 6 | slot << 10 | simd << 14, 32);
+  }
+  PacketWriter& endCdna(uint64_t unit, uint64_t simd, uint64_t slot) {
+    return put(6 | unit << 6 | slot << 10 | simd << 14, 16);
+  }
+  PacketWriter& issueCdna(uint64_t simd, uint64_t slot, uint64_t code) {
+    return put(10 | slot << 5 | simd << 9 | code << 11, 16);
+  }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 
 private:

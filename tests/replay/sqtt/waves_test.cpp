@@ -61,9 +61,51 @@ TEST_CASE("the GPU's clock gives cycles their time") {
   CHECK_FALSE(Clock().nsOf(0).has_value());
 }
 
+TEST_CASE("RDNA4 has other places for processors, slots, codes and the clock") {
+  PacketWriter out;
+  out.header(2, 4).wait4(1000).clock4(7000).start4(0, 2, 5).start4(21, 1, 31).issue4(5, 0x21, 3).vector(5, 1);
+  out.issue4(5, 0xbc, 0); // an access by the SIMD beside it
+  out.issue4(5, 0x8d, 2).put(0x08 | 6 << 4, 8).end4(21, 1, 31).end4(0, 2, 5).wait4(90).clock4(7010);
+  const ShaderTrace trace = readShaderTrace(out.bytes());
+  CHECK(trace.tracedSimd == 2);
+  REQUIRE(trace.waves.size() == 2);
+  const Wave &traced = trace.waves[0], &other = trace.waves[1];
+  CHECK(std::tuple(traced.processor, traced.simd, traced.slot) == std::tuple(0, 2, 5));
+  CHECK(std::tuple(other.processor, other.simd, other.slot) == std::tuple(21, 1, 31));
+  CHECK(std::tuple(traced.begin, traced.end, traced.ended) ==
+        std::tuple(1000, 1016, true)); // a short time: 4 and 6
+  REQUIRE(traced.issues.size() == 3);
+  CHECK(traced.issues[0].unit == Unit::VectorMemory);
+  CHECK(traced.issues[1].unit == Unit::Vector);
+  CHECK(traced.issues[2].unit == Unit::Vector); // a product of matrices
+  CHECK(traced.issues[2].cycle == 1006);
+  CHECK(*trace.clock.nsOf(1106) - *trace.clock.nsOf(1000) == doctest::Approx(100));
+}
+
+TEST_CASE("CDNA counts cycles, traces four SIMDs of a unit, and has no clock") {
+  PacketWriter out;
+  out.timestamp(15, 0x801).waitCdna(10).timestamp(5'000'000).waitCdna(5).startCdna(0, 0, 1).startCdna(3, 2,
+                                                                                                      0);
+  out.waitCdna(2).issueCdna(0, 1, 0).issueCdna(0, 1, 18).waitCdna(1).issueCdna(0, 1, 13).timestamp(5'000'104);
+  out.issueCdna(0, 1, 15).endCdna(0, 0, 1).waitCdna(1);
+  const ShaderTrace trace = readShaderTrace(out.bytes());
+  CHECK_FALSE(trace.tellsImmediates);
+  CHECK_FALSE(trace.clock.nsOf(0).has_value());
+  REQUIRE(trace.waves.size() == 2);
+  CHECK(trace.waves[0].begin == 60);
+  CHECK(trace.waves[0].end ==
+        140); // the count of cycles took the place of the waits, less the packet's own 4
+  CHECK(trace.waves[0].ended);
+  CHECK_FALSE(trace.waves[1].ended);
+  CHECK(trace.waves[1].processor == 3);
+  REQUIRE(trace.waves[0].issues.size() == 4);
+  const Unit units[] = {Unit::ScalarMemory, Unit::Vector, Unit::JumpNotTaken, Unit::Message};
+  for (size_t k = 0; k < 4; ++k) CHECK(trace.waves[0].issues[k].unit == units[k]);
+}
+
 TEST_CASE("other layouts and other bytes are refused by place, and no bytes crash") {
   CHECK_THROWS_WITH_AS(readShaderTrace({}), doctest::Contains("empty"), Error);
-  CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().header(0, 4).bytes()), doctest::Contains("layout 4"),
+  CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().header(0, 5).bytes()), doctest::Contains("layout 5"),
                        Error);
   CHECK_THROWS_WITH_AS(readShaderTrace(PacketWriter().vector(0, 1).bytes()), doctest::Contains("header"),
                        Error);
@@ -73,7 +115,10 @@ TEST_CASE("other layouts and other bytes are refused by place, and no bytes cras
   int read = 0;
   for (int round = 0; round < 20'000; ++round) {
     PacketWriter out;
-    out.header(random() % 4);
+    if (round % 4 == 3)
+      out.timestamp(random());
+    else
+      out.header(random() % 4, 3 + static_cast<uint64_t>(round % 2));
     for (unsigned k = random() % 60; k > 0; --k) out.put(random(), 4 * static_cast<int>(1 + random() % 8));
     try {
       const ShaderTrace trace = readShaderTrace(out.bytes());
