@@ -71,6 +71,14 @@ ConstValue fromBits(DType d, uint64_t bits) {
               fmt::format("{} of {} has no value that could be computed", opName(op), d.name()));
 }
 
+/// Rounded once where devices do so; small floats round the product, too.
+double multiplyAdd(DType d, double x, double y, double z) {
+  if (d.kind() == Scalar::Float64) return std::fma(x, y, z);
+  if (d.kind() == Scalar::Float32)
+    return std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(z));
+  return dtypes::roundFloat(d, x * y) + z;
+}
+
 double evalFloat(Op op, DType d, std::span<const ConstValue> v) {
   double x = v[0].asDouble(), y = v.size() > 1 ? v[1].asDouble() : 0;
   switch (op) {
@@ -88,7 +96,7 @@ double evalFloat(Op op, DType d, std::span<const ConstValue> v) {
   case Op::POW: return std::pow(x, y);
   case Op::MAX: return x < y || std::isnan(y) ? y : x; // a NaN in either operand is the result
   case Op::MOD: return std::fmod(x, y);
-  case Op::MULACC: return dtypes::roundFloat(d, x * y) + v[2].asDouble();
+  case Op::MULACC: return multiplyAdd(d, x, y, v[2].asDouble());
   default: unsupported(op, d);
   }
 }
