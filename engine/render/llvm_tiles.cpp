@@ -71,9 +71,7 @@ std::optional<TileRows> rowsIn(UOp vector) {
 } // namespace
 
 LlvmTiles::LlvmTiles(const LoweredKernel& kernel) {
-  for (UOp u : kernel.uops)
-    if (isTileProduct(u)) any_ = true;
-  if (!any_) return;
+  if (std::ranges::none_of(kernel.uops, isTileProduct)) return;
   UOpMap<std::vector<UOp>> users;
   for (UOp u : kernel.uops)
     for (UOp s : u.src()) users[s].push_back(u);

@@ -26,7 +26,6 @@ class LlvmTiles {
 public:
   explicit LlvmTiles(const LoweredKernel& kernel);
 
-  bool isEmpty() const { return rows_.empty() && sums_.empty() && !any_; }
   std::optional<TileRows> rowsOf(UOp operand) const;
   bool isLeftOut(UOp u) const { return leftOut_.contains(u); }
   /// Whether a LOAD of a sum is used by others than tile products.
@@ -43,7 +42,6 @@ public:
 private:
   std::unordered_map<UOp, TileRows, UOpHash> rows_;
   std::unordered_set<UOp, UOpHash> leftOut_, sums_;
-  bool any_ = false;
 };
 
 } // namespace uopscope
