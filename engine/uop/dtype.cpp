@@ -261,7 +261,8 @@ std::optional<DType> parseImage(std::string_view printed) {
     const size_t dims = hasChannels ? 3 : 2;
     if (numbers.size() != dims && numbers.size() != dims + 1) continue;
     const int64_t height = numbers[0], width = numbers[1], lanes = numbers.size() > dims ? numbers[dims] : 1;
-    if (height < 1 || height > 0xffff || width < 1 || width > 0x1ffff || lanes < 1 || lanes > 0x200) continue;
+    if (height < 1 || height > 0xffff || width < 1 || width > 0x1ffff || lanes < 1 || lanes >= 0x200)
+      continue;
     DType d = DType::image({height, width, hasChannels, printed[5] == 'h'}).vec(static_cast<int>(lanes));
     if (d.name().substr(7) == printed) return d;
   }
@@ -287,8 +288,8 @@ std::optional<DType> parse(std::string_view printed) {
     if (ec != std::errc{}) return std::nullopt;
     inside.remove_prefix(static_cast<size_t>(end - inside.data()));
     if (isVec) {
-      int64_t most = d->isPtr() ? 512 : 4095;
-      if (!inside.empty() || n < 1 || n > most) return std::nullopt;
+      constexpr int64_t kMost = 4095;
+      if (!inside.empty() || !(d->isPtr() ? d->canBePointers(n) : n >= 1 && n <= kMost)) return std::nullopt;
       d = d->vec(static_cast<int>(n));
     } else {
       AddrSpace space = AddrSpace::Global;

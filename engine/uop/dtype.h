@@ -111,8 +111,7 @@ public:
   /// more than 511 pointers forgets how many elements its memory has if those are 2^29 or more.
   constexpr DType vec(int n) const {
     if (!isPtr()) return DType(kind(), n);
-    if (n < 1 || n > kMaxPointers || (n > kFewPointers && (n % kManyStep || isImage())))
-      tooManyLanes(n, n % kManyStep ? kFewPointers : kMaxPointers);
+    if (!canBePointers(n)) tooManyLanes(n, n % kManyStep || isImage() ? kFewPointers : kMaxPointers);
     if (n <= kFewPointers && !hasManyPointers())
       return fromBits((bits_ & ~(kManyPointers << kVcountAt)) | uint64_t(n - 1) << kVcountAt);
     const DType one = base().ptr(size(), addrspace());
@@ -123,6 +122,10 @@ public:
                            : static_cast<uint64_t>(elements);
     return fromBits((one.bits_ & ~(kSizeMask << kSizeAt)) | kManyPointers << kVcountAt | s << kSizeAt |
                     uint64_t(n / kManyStep) << kManyAt);
+  }
+  /// Of a pointer: whether there is a vector of n of them.
+  constexpr bool canBePointers(int64_t n) const {
+    return n >= 1 && (n <= kFewPointers || (n <= kMaxPointers && n % kManyStep == 0 && !isImage()));
   }
   constexpr DType ptr(int64_t size = kUnsized, AddrSpace space = AddrSpace::Global) const {
     if (size >= static_cast<int64_t>(kSizeMask)) tooLarge(size);

@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> kOpts[] = {
     {"GROUPTOP", "an Opt: threads sum parts and add them up in shared memory"},
     {"PADTO", "an Opt: a loop is made longer so that it divides"},
     {"NOLOCALS", "an Opt: the kernel does without groups of threads"},
-    {"TC", "an Opt: products are given to tensor cores, or to dot products of a processor"},
+    {"TC", "an Opt: products are given to tensor cores, or to dot products or tiles of a processor"},
 };
 
 constexpr std::pair<std::string_view, std::string_view> kOthers[] = {

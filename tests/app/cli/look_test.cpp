@@ -222,6 +222,24 @@ TEST_CASE("two states are compared, in a trace and across two") {
   CHECK(call(f, {"compare", a, "kernel=r_4", "--what", "asm"}).code == 2);
 }
 
+TEST_CASE("a kernel of tiles is recorded, checked and told") {
+  Folder f;
+  f.file("tiles.py",
+         "from tinygrad import Tensor, dtypes\n"
+         "a = Tensor.ones(64, 64, dtype=dtypes.bfloat16, device='REF:AMX').contiguous().realize()\n"
+         "b = Tensor.ones(64, 64, dtype=dtypes.bfloat16, device='REF:AMX').contiguous().realize()\n"
+         "assert (a @ b).realize()[3, 5].item() == 64\n");
+  REQUIRE(call(f, {"record", "tiles.py", "-q"}).code == 0);
+  Json all = Json::parse(call(f, {"check", "tiles.uoptrace", "--json"}).out);
+  CHECK(all["faults"].empty());
+  CHECK(all["same"].get<int>() > 100);
+  const std::string blind = call(f, {"check", "tiles.uoptrace", "--blind"}).out;
+  CAPTURE(blind);
+  CHECK_FALSE(contains(blind, "damaged"));
+  const std::string text = call(f, {"query", "tiles.uoptrace", "SELECT name FROM v_pass", "--csv"}).out;
+  CHECK(contains(text, "operands of tiles"));
+}
+
 TEST_CASE("rewrites are checked by their values, one or all") {
   Folder f;
   std::string trace = f.file("right.uoptrace");

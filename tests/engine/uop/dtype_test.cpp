@@ -83,6 +83,34 @@ TEST_CASE("names are printed as the reference prints them, and read back") {
   CHECK(dtypes::fromName("unsigned int") == dtypes::uint32);
 }
 
+TEST_CASE(
+    "vectors of many pointers: multiples of 64 above 511, and memory below 2^29 elements keeps its size") {
+  for (int64_t size : {int64_t{-1}, int64_t{1}, int64_t{4096}, (int64_t{1} << 29) - 2})
+    for (AddrSpace space : {AddrSpace::Global, AddrSpace::Reg})
+      for (int n : {1, 2, 511, 512, 576, 1024, 2048, 4032}) {
+        CAPTURE(size);
+        CAPTURE(n);
+        const DType d = dtypes::bfloat16.ptr(size, space).vec(n);
+        CHECK(d.vcount() == n);
+        CHECK(d.size() == size);
+        CHECK(d.addrspace() == space);
+        CHECK(d.base() == dtypes::bfloat16);
+        CHECK(d.isPtr());
+        CHECK(dtypes::parse(d.name()) == d);
+        CHECK(d.vec(1) == dtypes::bfloat16.ptr(size, space));
+        CHECK(d.vec(7) == dtypes::bfloat16.ptr(size, space).vec(7));
+        CHECK(d.vec(4032).vec(n) == d);
+      }
+  const DType large = dtypes::float32.ptr(int64_t{1} << 33);
+  CHECK(large.vec(511).size() == int64_t{1} << 33);
+  CHECK(large.vec(512).size() == -1); // forgotten
+  CHECK(dtypes::float32.vec(4).ptr(64).vec(1024).base() == dtypes::float32.vec(4));
+  for (int n : {0, -1, 513, 1000, 4033, 4096}) CHECK_THROWS_AS(large.vec(n), Error);
+  CHECK_FALSE(dtypes::parse("dtypes.int.ptr(4).vec(513)"));
+  CHECK_FALSE(dtypes::parse("dtypes.int.ptr(4).vec(5000)"));
+  CHECK_FALSE(dtypes::parse("imagef((10, 20, 4)).vec(512)"));
+}
+
 TEST_CASE("an image is a pointer to pixels with a height and a width") {
   DType f = DType::image({.height = 10, .width = 20}), h = DType::image({7, 131071, false, true});
   CHECK(f.isImage());
