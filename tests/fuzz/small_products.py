@@ -1,6 +1,7 @@
 # Random products of small numbers (bfloat16, half, bytes of both signs, 16-bit integers) against NumPy: operands transposed, cut,
 # flipped, repeated for a batch, or pictures under filters; results with something added, or summed up.
 #   uopscope run tests/fuzz/small_products.py [--seed N] [--count N]      exits with 1 at the first difference
+#   DEV=REF:AMX uopscope run tests/fuzz/small_products.py --tiles         sizes that the tiles of a processor take, mostly
 #
 # Integers must be equal. Floats are sums of products of the numbers as they are stored, so their error is bounded by the
 # rounding of a sum in float32.
@@ -10,6 +11,7 @@ from tinygrad import Tensor, dtypes
 
 KINDS = ["bfloat16", "float16", "int8", "uint8", "int16"]
 SIZES = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 64, 65, 96, 100, 128, 130]
+PICTURES = [5, 8, 14, 17, 28]
 TERMS = [1, 2, 3, 4, 5, 8, 11, 16, 31, 32, 33, 63, 64, 66, 127, 128, 200, 257, 400]
 
 def operand(rng, kind, shape):
@@ -49,7 +51,7 @@ def program(seed):
   if ("float" in left) != ("float" in right) or (left != right and "float" in left): right = left
   wide = dtypes.float32 if "float" in left else dtypes.int32
   if rng.random() < .25:
-    n, c, o, h, k, s, p = pick([1, 2]), pick(TERMS[:10]), pick(SIZES), pick([5, 8, 14, 17, 28]), pick([1, 2, 3]), pick([1, 1, 2]), pick([0, 1])
+    n, c, o, h, k, s, p = pick([1, 2]), pick(TERMS[:10]), pick(SIZES), pick(PICTURES), pick([1, 2, 3]), pick([1, 1, 2]), pick([0, 1])
     (x, a), (w, b) = operand(rng, left, (n, c, h, h)), operand(rng, right, (o, c, k, k))
     text = f"{left} {(n, c, h, h)} under {right} {(o, c, k, k)}, stride {s}, padding {p}"
     t = x.cast(wide).conv2d(w.cast(wide), stride=s, padding=p)
@@ -78,7 +80,9 @@ if __name__ == "__main__":
   p = argparse.ArgumentParser()
   p.add_argument("--seed", type=int, default=0)
   p.add_argument("--count", type=int, default=1000)
+  p.add_argument("--tiles", action="store_true")
   a = p.parse_args()
+  if a.tiles: SIZES, TERMS, PICTURES = [16, 16, 32, 32, 48, 64, 17], [32, 64, 64, 96, 128, 128, 64, 32, 192, 33], [8, 16, 16, 32]
   failed = run(a.seed, a.count)
   if failed: sys.exit(failed)
   print(f"{a.count} programs agree")
