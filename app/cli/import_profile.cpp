@@ -195,7 +195,7 @@ private:
             fmt::format("{}, shader engine {}: the thread trace does not tell the time", kernel, e.first));
     std::erase_if(engines, [&](const auto& e) { return !isTimed(e); });
   }
-  /// The launch of the kernel with this number; the only one for each number.
+  /// The launch of the kernel with this number, in order; the last one where the driver timed fewer.
   std::optional<Launch> launchNumber(const Named& named, size_t number) {
     const std::vector<Launch>& all = spans_[named];
     if (all.empty()) return {};

@@ -19,9 +19,6 @@ constexpr int64_t kFewestSteps = 2;
 constexpr TensorCore::Layout kPair{"", "e0"}, kPairOfLanes{"e0", ""}, kFour{"", "e0e1"},
     kFourOfLanes{"e0e1", ""}, kOne{"", ""};
 
-bool isByte(DType d) {
-  return d == dtypes::int8 || d == dtypes::uint8;
-}
 /// Whether a core takes a value of this type. Bytes of either sign are made to fit.
 bool takes(const TensorCore& core, DType d) {
   return core.in == d || (isByte(core.in) && isByte(d));
@@ -74,11 +71,11 @@ UOp otherSign(UOp byte) {
   return (bits ^ UOp::constant(dtypes::uint8, int64_t{128})).bitcast(to);
 }
 
+} // namespace
+
 float withoutDenormal(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0F, x) : x;
 }
-
-} // namespace
 
 std::vector<TensorCore> dotProducts(bool ofBFloat16, bool ofBytes) {
   std::vector<TensorCore> cores;

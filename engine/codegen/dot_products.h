@@ -22,6 +22,12 @@ bool isDotProduct(const TensorCore& core);
 bool isDotProduct(UOp u);
 /// The terms that one such WMMA adds to each lane.
 int64_t termsOfDot(UOp wmma);
+/// Whether a type is a byte: instructions of bytes take either sign.
+inline bool isByte(DType d) {
+  return d == dtypes::int8 || d == dtypes::uint8;
+}
+/// A float32 as the instructions read and write it: numbers below the normal ones are zeros.
+float withoutDenormal(float x);
 /// c plus the sum of products of one lane, in the precision of the instruction.
 ConstValue dotProduct(DType sum, std::span<const ConstValue> a, std::span<const ConstValue> b, ConstValue c);
 

@@ -378,11 +378,11 @@ void chooseOpts(KernelOptimizer& s) {
   const int64_t width = vectorWidth(s.target()), lanes = lanesOf(s.target(), k);
   if (keepsRows(s, k))
     chooseForRows(s, lanes);
-  else if (k.reduction && !chooseTiles(s, k)) {
+  else if (k.reduction) {
     const auto main = static_cast<size_t>(std::ranges::find(s.reduces(), k.reduction) - s.reduces().begin());
-    chooseForReduction(s, k, lanes);
+    if (!chooseTiles(s, k)) chooseForReduction(s, k, lanes);
     if (s.reduces().size() > 1) chooseForFurtherSums(s, main, lanes);
-  } else if (!k.reduction)
+  } else
     chooseForElementwise(s, k, width);
   if (s.target().hasThreads) chooseThreads(s, k.reduction ? 1 : k.writes.size());
 }

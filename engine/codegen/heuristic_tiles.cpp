@@ -1,5 +1,5 @@
 // Opts for the tiles of a processor (tile_cores.h): which core, how many tiles side by side, and which loop is outside. Prices are
-// cycles of the unit: a product begins every 16, a tile is read in 8.
+// cycles of the unit: a product begins every 16, and a tile comes from the second cache, at 48 bytes a cycle.
 #include "engine/base/context_var.h"
 #include "engine/codegen/heuristic_product.h"
 #include "engine/codegen/panels.h"
@@ -16,7 +16,7 @@ namespace uopscope::heuristic {
 
 namespace {
 
-constexpr double kCyclesOfProduct = 16, kCyclesOfRead = 8;
+constexpr double kCyclesOfProduct = 16, kCyclesOfRead = kTileBytes / 48.0;
 constexpr int64_t kRegisters = 8;       ///< of the unit: sums, and operands that are read
 constexpr int64_t kMostElements = 4095; ///< of the operands of all products of a step: lanes of one vector
 
@@ -31,7 +31,10 @@ struct Choice {
 /// does what a column of tiles reads of the right one.
 bool comeInTiles(const TensorCoreProduct& p, const KernelShape& k, int64_t columnTiles) {
   int64_t terms = 1;
-  for (UOp r : k.summed) terms *= extentOf(r);
+  for (UOp r : rangesIn(k.reduction.src().subspan(1))) {
+    if (extentOf(r) < 1) return false; // no panel for a number of terms that is not known
+    terms *= extentOf(r);
+  }
   const int64_t right = terms * columnTiles * kTileLines * p.right.dtype().itemsize();
   const int64_t left =
       liesInRows(p.left, p.row, p.term) ? 0 : terms * extentOf(p.row) * p.left.dtype().itemsize();

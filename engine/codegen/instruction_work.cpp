@@ -168,6 +168,7 @@ double InstructionWork::latency(UOp u) {
   if (u.is(Op::FDIV) || u.is(Op::RECIPROCAL) || u.is(Op::SQRT)) return 4;
   if (u.is(Op::VECTORIZE) || u.is(Op::GEP)) return 0.5;
   if (isDotProduct(u)) return 1;
+  if (isTileProduct(u)) return 13; // 52 cycles
   if (!u.in(group::kAlu) && !u.is(Op::CAST)) return 0;
   const bool isFloat = u.dtype().isFloat() || (u.srcCount() > 1 && u.src(1).dtype().isFloat());
   if (u.is(Op::MAX) || u.is(Op::WHERE) || u.is(Op::CMPLT)) return 0.5;

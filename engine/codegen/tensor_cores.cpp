@@ -290,8 +290,8 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   require(opt.arg.size() < 3 || opt.arg[2] == 1, opt, "the third number is 1: use tensor cores");
   require(select < static_cast<int64_t>(target_->tensorCores.size()), opt, "the target has no such core");
   auto choice = static_cast<size_t>(std::max(0, opt.axis));
-  const bool ofTiles = select >= 0 && isTileCore(target_->tensorCores[static_cast<size_t>(select)]);
-  if (isDotProduct(target_->tensorCores[0]) && !ofTiles) return useDotProducts(opt, select, choice);
+  const bool asksForTiles = select >= 0 && isTileCore(target_->tensorCores[static_cast<size_t>(select)]);
+  if (isDotProduct(target_->tensorCores[0]) && !asksForTiles) return useDotProducts(opt, select, choice);
 
   const TensorCore* core = nullptr;
   std::vector<Product> found;
@@ -308,7 +308,7 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   if (readsShared(*core))
     if (const char* why = whyNotShared(p)) refuse(opt, why);
   static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});
-  if (ofTiles) {
+  if (isTileCore(*core)) {
     const ByTiles tiles = byTiles(*core, p, nextId_, target_->device);
     replace({{p.sum, tiles.sum}}, useCore);
     replace({{p.row, tiles.row}, {p.column, tiles.column}}, tiled);

@@ -9,25 +9,16 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace uopscope {
 
 namespace {
-
-bool isByte(DType d) {
-  return d == dtypes::int8 || d == dtypes::uint8;
-}
 
 /// tdpb, the signs of the left and of the right operand, d.
 std::string nameOf(const TensorCore& core, DType left, DType right) {
   if (!isByte(core.in)) return core.name;
   auto sign = [](DType d) { return d == dtypes::int8 ? 's' : 'u'; };
   return std::string("tdpb") + sign(left) + sign(right) + 'd';
-}
-
-float withoutDenormal(float x) {
-  return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0F, x) : x;
 }
 
 /// A range of `extent` / `size` steps, or the only step.

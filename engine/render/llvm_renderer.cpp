@@ -448,9 +448,10 @@ private:
 
 } // namespace
 
-Target amxTarget() {
+Target amxTarget(std::string device) {
   constexpr int kLanes = 16;
   Target t = cpuTarget("LLVM");
+  t.device = std::move(device);
   t.hasThreads = false;
   t.aluLanes = t.maxVectorLanes = kLanes;
   t.computesHalf = false;

@@ -25,8 +25,8 @@ private:
   Target target_;
 };
 
-/// A processor with AVX-512 and tiles of every type (tile_cores.h), whatever this machine is.
-Target amxTarget();
+/// A processor with AVX-512 and tiles of every type (tile_cores.h), whatever this machine is, as a device of this name.
+Target amxTarget(std::string device = "CPU");
 constexpr const char* kAmxProcessor = "graniterapids"; ///< its name for LLVM
 
 /// Functions that the text may call. The loader must provide them (runtime/kernel_support.h).

@@ -51,13 +51,16 @@ std::vector<UOp> loadsOf(UOp vector) {
   return loads;
 }
 
-std::optional<TileRows> rowsIn(UOp vector) {
+/// `stored`: buffers that the kernel writes to. Their rows are read where the program reads them.
+std::optional<TileRows> rowsIn(UOp vector, const std::unordered_set<UOp, UOpHash>& stored) {
   const std::vector<UOp> loads = loadsOf(vector);
   if (loads.size() != static_cast<size_t>(kTileLines)) return {};
   std::vector<Place> places;
   for (UOp load : loads) {
     const auto place = placeOf(load);
-    if (!place || load.dtype().count() * load.dtype().scalar().itemsize() != kRowBytes) return {};
+    if (!place || stored.contains(place->buffer) ||
+        load.dtype().count() * load.dtype().scalar().itemsize() != kRowBytes)
+      return {};
     places.push_back(*place);
   }
   const int64_t stride = places[1].offset - places[0].offset;
@@ -73,8 +76,11 @@ std::optional<TileRows> rowsIn(UOp vector) {
 LlvmTiles::LlvmTiles(const LoweredKernel& kernel) {
   if (std::ranges::none_of(kernel.uops, isTileProduct)) return;
   UOpMap<std::vector<UOp>> users;
-  for (UOp u : kernel.uops)
+  std::unordered_set<UOp, UOpHash> stored;
+  for (UOp u : kernel.uops) {
     for (UOp s : u.src()) users[s].push_back(u);
+    if (u.is(Op::STORE)) stored.insert(u.src(0).bufferOf());
+  }
   auto readsTile = [](UOp user, UOp operand, size_t last) {
     return isTileProduct(user) &&
            std::find(user.src().begin(), user.src().begin() + static_cast<std::ptrdiff_t>(last), operand) !=
@@ -87,7 +93,7 @@ LlvmTiles::LlvmTiles(const LoweredKernel& kernel) {
       // Of the loads of rows, the first has the address.
       if (u->in(OpSet{Op::GEP, Op::LOAD})) leftOut_.insert(*u);
     } else if (std::ranges::all_of(by, [&](UOp user) { return readsTile(user, *u, 2); })) {
-      if (auto rows = rowsIn(*u)) {
+      if (auto rows = rowsIn(*u, stored)) {
         rows_[*u] = *rows;
         leftOut_.insert(*u);
       }

@@ -43,11 +43,7 @@ private:
     constexpr std::string_view kOf = "NULL:"; // what follows names the language: "NULL:CUDA"
     if (name.starts_with(kOf))
       if (auto gpu = makeGpuRenderer(std::string_view(name).substr(kOf.size()))) return gpu;
-    if (name == kOfTiles) {
-      Target tiles = amxTarget();
-      tiles.device = name;
-      return std::make_unique<LlvmRenderer>(std::move(tiles));
-    }
+    if (name == kOfTiles) return std::make_unique<LlvmRenderer>(amxTarget(name));
     Target t = cpuTarget("C");
     t.device = "NULL";
     return std::make_unique<CRenderer>(t);

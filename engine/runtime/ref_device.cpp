@@ -22,10 +22,7 @@ namespace {
 class RefDevice : public HostMemoryDevice {
 public:
   explicit RefDevice(std::string name) : HostMemoryDevice(std::move(name)) {
-    if (this->name() != kOfTiles) return;
-    Target tiles = amxTarget();
-    tiles.device = kOfTiles;
-    renderer_ = std::make_unique<LlvmRenderer>(std::move(tiles));
+    if (this->name() == kOfTiles) renderer_ = std::make_unique<LlvmRenderer>(amxTarget(this->name()));
   }
   static constexpr std::string_view kOfTiles = "REF:AMX";
   const Renderer& renderer() const override { return *renderer_; }

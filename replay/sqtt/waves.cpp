@@ -1,15 +1,13 @@
-// A place (processor, SIMD, slot) holds one wavefront at a time, so the next end at a place is the end of the wavefront that
-// began there last.
+// Reads packets of RDNA, and the times of cycles.
 #include "replay/sqtt/waves.h"
 
 #include "engine/base/error.h"
+#include "replay/sqtt/wave_table.h"
 #include "replay/sqtt/waves_cdna.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 namespace uopscope::sqtt {
 
@@ -53,8 +51,6 @@ std::optional<Unit> unitOf(uint64_t code, const Layout& layout) {
   }
 }
 
-using Place = std::tuple<int, int, int>;
-
 class WaveReader {
 public:
   explicit WaveReader(std::span<const uint8_t> bytes) : in_(bytes) {}
@@ -66,7 +62,7 @@ public:
       trace_.cycles = packet->cycle;
     }
     if (!trace_.packets) throw Error(ErrorKind::Value, "the thread trace is empty");
-    for (auto& [place, index] : open_) trace_.waves[index].end = trace_.cycles;
+    trace_.waves = waves_.finished(trace_.cycles);
     return std::move(trace_);
   }
 
@@ -85,8 +81,8 @@ private:
 
   void take(const Packet& p) {
     switch (p.kind) {
-    case PacketKind::WaveStart: begin(p); break;
-    case PacketKind::WaveEnd: end(p); break;
+    case PacketKind::WaveStart: waves_.begin(placeOf(p, in_.layout().start), p.cycle); break;
+    case PacketKind::WaveEnd: waves_.end(placeOf(p, in_.layout().end), p.cycle); break;
     case PacketKind::Vector: issue(p.field(7, 5), p.cycle, Unit::Vector); break;
     case PacketKind::Immediate: issue(p.field(7, 5), p.cycle, Unit::Immediate); break;
     case PacketKind::Immediates:
@@ -102,36 +98,17 @@ private:
     }
   }
 
-  static Place placeOf(const Packet& p, const Layout::Place& at) {
+  static WaveTable::Place placeOf(const Packet& p, const Layout::Place& at) {
     return {static_cast<int>(p.field(at.processor) | p.field(at.highBit) << at.processor.count),
             static_cast<int>(p.field(at.simd)), static_cast<int>(p.field(at.slot))};
   }
-
-  void begin(const Packet& p) {
-    Wave wave;
-    const Place place = placeOf(p, in_.layout().start);
-    std::tie(wave.processor, wave.simd, wave.slot) = place;
-    wave.begin = wave.end = p.cycle;
-    open_[place] = trace_.waves.size();
-    trace_.waves.push_back(std::move(wave));
-  }
-
-  void end(const Packet& p) {
-    const auto it = open_.find(placeOf(p, in_.layout().end));
-    if (it == open_.end()) return; // it began before the trace did
-    trace_.waves[it->second].end = p.cycle;
-    trace_.waves[it->second].ended = true;
-    open_.erase(it);
-  }
-
   void issue(uint64_t slot, int64_t cycle, Unit unit) {
-    const auto it = open_.find({0, trace_.tracedSimd, static_cast<int>(slot)});
-    if (it != open_.end()) trace_.waves[it->second].issues.push_back({cycle, unit});
+    waves_.issue({0, trace_.tracedSimd, static_cast<int>(slot)}, cycle, unit);
   }
 
   PacketReader in_;
   ShaderTrace trace_;
-  std::map<Place, size_t> open_; ///< wavefronts that run, by their place
+  WaveTable waves_;
 };
 } // namespace
 

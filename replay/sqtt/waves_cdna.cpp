@@ -3,12 +3,12 @@
 #include "replay/sqtt/waves_cdna.h"
 
 #include "engine/base/error.h"
+#include "replay/sqtt/wave_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <optional>
-#include <tuple>
 
 namespace uopscope::sqtt {
 
@@ -17,10 +17,6 @@ namespace {
 constexpr std::array<uint8_t, 16> kBytes{2, 8, 8, 4, 2, 6, 2, 2, 2, 2, 2, 8, 6, 4, 8, 6};
 enum Kind : uint8_t { kWait = 0, kTimestamp = 1, kWaveStart = 3, kWaveEnd = 6, kInstruction = 10 };
 constexpr int64_t kCyclesOfWait = 4;
-
-uint64_t field(uint64_t bits, int first, int count) {
-  return bits >> first & ((uint64_t{1} << count) - 1);
-}
 
 Unit unitOf(uint64_t code) {
   switch (code) {
@@ -43,8 +39,6 @@ Unit unitOf(uint64_t code) {
   }
 }
 
-using Place = std::tuple<int, int, int>;
-
 class CdnaReader {
 public:
   ShaderTrace read(std::span<const uint8_t> bytes) {
@@ -52,64 +46,48 @@ public:
     for (size_t at = 0; at + 2 <= bytes.size();) {
       const size_t length = kBytes[bytes[at] & 0xf];
       if (at + length > bytes.size()) break; // cut off
-      uint64_t bits = 0;
-      std::memcpy(&bits, bytes.data() + at, length);
-      take(static_cast<Kind>(bits & 0xf), bits);
+      Packet packet;
+      std::memcpy(&packet.bits, bytes.data() + at, length);
+      take(packet);
       at += length;
       ++trace_.packets;
     }
     if (!trace_.packets) throw Error(ErrorKind::Value, "the thread trace is empty");
     trace_.cycles = cycle_;
-    for (auto& [place, index] : open_) trace_.waves[index].end = cycle_;
+    trace_.waves = waves_.finished(cycle_);
     return std::move(trace_);
   }
 
 private:
-  void take(Kind kind, uint64_t bits) {
-    switch (kind) {
-    case kWait: cycle_ += kCyclesOfWait * static_cast<int64_t>(field(bits, 4, 8)); break;
-    case kTimestamp: timestamp(bits); break;
-    case kWaveStart: begin(placeOf(bits)); break;
-    case kWaveEnd: end(placeOf(bits)); break;
-    case kInstruction: {
-      const auto it =
-          open_.find({0, static_cast<int>(field(bits, 9, 2)), static_cast<int>(field(bits, 5, 4))});
-      if (it != open_.end()) trace_.waves[it->second].issues.push_back({cycle_, unitOf(field(bits, 11, 5))});
+  void take(const Packet& p) {
+    switch (p.field(0, 4)) {
+    case kWait: cycle_ += kCyclesOfWait * static_cast<int64_t>(p.field(4, 8)); break;
+    case kTimestamp: timestamp(p); break;
+    case kWaveStart: waves_.begin(placeOf(p), cycle_); break;
+    case kWaveEnd: waves_.end(placeOf(p), cycle_); break;
+    case kInstruction:
+      waves_.issue({0, static_cast<int>(p.field(9, 2)), static_cast<int>(p.field(5, 4))}, cycle_,
+                   unitOf(p.field(11, 5)));
       break;
-    }
     default: break;
     }
   }
   /// An absolute count of cycles takes the place of the waits up to it. Time never goes back.
-  void timestamp(uint64_t bits) {
-    if (field(bits, 4, 12)) return;
-    const auto count = static_cast<int64_t>(bits >> 16);
+  void timestamp(const Packet& p) {
+    if (p.field(4, 12)) return;
+    const auto count = static_cast<int64_t>(p.field(16, 48));
     if (!start_)
       start_ = count - cycle_;
     else
       cycle_ = std::max(cycle_, ((count - *start_) & ~(kCyclesOfWait - 1)) - kCyclesOfWait);
   }
-  static Place placeOf(uint64_t bits) {
-    return {static_cast<int>(field(bits, 6, 4) | field(bits, 5, 1) << 4),
-            static_cast<int>(field(bits, 14, 2)), static_cast<int>(field(bits, 10, 4))};
-  }
-  void begin(const Place& place) {
-    Wave wave;
-    std::tie(wave.processor, wave.simd, wave.slot) = place;
-    wave.begin = wave.end = cycle_;
-    open_[place] = trace_.waves.size();
-    trace_.waves.push_back(std::move(wave));
-  }
-  void end(const Place& place) {
-    const auto it = open_.find(place);
-    if (it == open_.end()) return; // it began before the trace did
-    trace_.waves[it->second].end = cycle_;
-    trace_.waves[it->second].ended = true;
-    open_.erase(it);
+  static WaveTable::Place placeOf(const Packet& p) {
+    return {static_cast<int>(p.field(6, 4) | p.field(5, 1) << 4), static_cast<int>(p.field(14, 2)),
+            static_cast<int>(p.field(10, 4))};
   }
 
   ShaderTrace trace_;
-  std::map<Place, size_t> open_; ///< wavefronts that run, by their place
+  WaveTable waves_;
   int64_t cycle_ = 0;
   std::optional<int64_t> start_; ///< the count of cycle 0
 };
