@@ -99,14 +99,17 @@ ContextVar tcSelect("TC_SELECT", -1, "the number of the only tensor core that is
 ContextVar splitReduceop("SPLIT_REDUCEOP", 1, "split large reductions into two kernels");
 ContextVar wino("WINO", 0, "Winograd convolutions");
 ContextVar cpuCount("CPU_COUNT", 0, "threads for CPU kernels, 0: all cores");
-ContextVar cpuLlvm("CPU_LLVM", 1,
-                   "1: compile CPU kernels through LLVM in process, 0: through the system's clang");
+ContextVar cpuLlvm("CPU_LLVM", envInt("PLAIN", 0) == 0,
+                   "1: compile CPU kernels through LLVM in process, 0: in C, through the system's clang; 0 where "
+                   "the environment says PLAIN=1");
 ContextVar cpuTarget("CPU_TARGET", 0,
                      "processor that CPU kernels are made for: 0 this machine, 2 to 4 x86-64-v2 (SSE), v3 "
                      "(AVX2), v4 (AVX-512)");
 ContextVar disableFastIdiv("DISABLE_FAST_IDIV", 0, "1: keep integer division by constants");
 ContextVar debugRangeify("DEBUG_RANGEIFY", 0, "1: print range assignment");
 ContextVar pcontig("PCONTIG", 0, "partial contiguous: buffers inside loops; 0 where rows are long, -1 never");
+ContextVar plain("PLAIN", 0,
+                 "1: kernels as the reference cuts them: one value each, no prices, vectors of four lanes");
 ContextVar noMemoryPlanner("NO_MEMORY_PLANNER", 0, "1: every intermediate buffer has memory of its own");
 ContextVar maxKernelBuffers("MAX_KERNEL_BUFFERS", 0, "most buffers that a kernel has; below 3: no limit");
 ContextVar flip("FLIP", 0,

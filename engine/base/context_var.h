@@ -60,7 +60,7 @@ int64_t envInt(const char* name, int64_t fallback);
 namespace vars {
 extern ContextVar debug, viz, spec, noopt, strictFloat, beam, jit, cpuTarget, trackMatchStats,
     captureProcessReplay, transcendental, devectorize, nolocals, tc, tcSelect, splitReduceop, wino, cpuCount,
-    cpuLlvm, disableFastIdiv, debugRangeify, pcontig, noMemoryPlanner, maxKernelBuffers, flip, ccache,
+    cpuLlvm, disableFastIdiv, debugRangeify, pcontig, plain, noMemoryPlanner, maxKernelBuffers, flip, ccache,
     ignoreBeamCache, ignoreOob, rewriteStackLimit, fuseArange, tracemeta, threads;
 }
 

@@ -466,12 +466,12 @@ UOp KernelOptimizer::optimized() const {
   if (!applied_.empty() && target_->hasShared) {
     packed = orderBlocks(packed, *target_, nextId_);
     packed = stageOperands(packed, *target_, nextRangeId(packed));
-  } else if (!applied_.empty()) {
+  } else if (!applied_.empty() && !vars::plain) {
     packed = packTiles(packed, nextId_);
     packed = packPanels(packed, *target_, packed == stored ? nextId_ : nextRangeId(packed));
   }
   UOp flat = graphRewrite(packed, flatten, {.name = "flatten range"});
-  if (!applied_.empty()) flat = loopEpilogue(flat, *target_);
+  if (!applied_.empty() && !vars::plain) flat = loopEpilogue(flat, *target_);
   return replaceNodes(flat, {{flat, flat.withArg(Arg::of(info))}}, describe, "describe kernel");
 }
 

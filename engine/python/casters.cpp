@@ -3,6 +3,7 @@
 
 #include "engine/runtime/device.h"
 #include "engine/tensor/multi.h"
+#include "engine/uop/eval.h"
 
 #include <fmt/format.h>
 #include <pybind11/eval.h>
@@ -267,7 +268,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Bool:
   case ArgKind::Int:
   case ArgKind::Float:
-  case ArgKind::Invalid: return fromConst(arg.constant(), dtype);
+  case ArgKind::Invalid: return fromConst(shortestConst(dtype, arg.constant()), dtype);
   case ArgKind::String: return py::str(arg.str());
   case ArgKind::Ints: {
     const Ints& v = arg.ints();
@@ -306,7 +307,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Kernel: return py::cast(arg.as<KernelInfo>());
   case ArgKind::Consts: {
     py::list out;
-    for (const ConstValue& v : arg.as<std::vector<ConstValue>>()) out.append(fromConst(v, dtype));
+    for (const ConstValue& v : arg.as<std::vector<ConstValue>>()) out.append(fromConst(shortestConst(dtype, v), dtype));
     return py::tuple(out);
   }
   case ArgKind::Opts: return py::tuple(py::cast(arg.as<std::vector<Opt>>()));

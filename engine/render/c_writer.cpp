@@ -378,7 +378,11 @@ private:
     auto put = [&](const std::string& statement) {
       line(gated ? types_.when(bare(text(a.gate)), statement) : statement);
     };
-    auto write = [&](const CPlace& to, const std::string& value) { put(types_.store(to, bare(value))); };
+    // The brackets around a difference stay, as those inside of it do.
+    const bool isDifference = throughAfter(u.src(1)).is(Op::SUB);
+    auto write = [&](const CPlace& to, const std::string& value) {
+      put(types_.store(to, isDifference ? value : bare(value)));
+    };
     CPlace to = place(a);
     if (isBox(u)) return put(types_.copyBox(to, addressOf(u.src(1)), boxOf(u)));
     if (UOp load = throughAfter(u.src(1)); isAsyncCopy(u) && of(load).isCopied)

@@ -24,7 +24,7 @@ constexpr RuleDef kInvalidRules[] = {
     RULE("compare-gated-right", pat::op(group::kComparison, z, kGated), pat::sameOp(z, x)),
     RULE("invalid-left", pat::op(kCarries, kInvalid.named(w), z), w),
     RULE("invalid-right", pat::op(kCarries, z, kInvalid.named(w)), w),
-    RULE("gate-of-gate", pat::where(yb, kGated, kInvalid.named(w)), pat::where(cond& yb, x, w)),
+    RULE("gate-of-gate", pat::where(yb, kGated, kInvalid.named(w)), pat::where(yb& cond, x, w)),
     RULE("gate-of-invalid", pat::where(cond, kInvalid.named(w), kInvalid), w),
 };
 

@@ -40,6 +40,8 @@ bool usesLlvm(const LoweredKernel& kernel) {
   return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
 }
 
+constexpr int kPlainLanes = 4; ///< of vectors with PLAIN=1
+
 class CpuRenderer : public Renderer {
 public:
   const Target& target() const override {
@@ -47,20 +49,23 @@ public:
     bool llvm = kHaveLlvm && vars::cpuLlvm;
     int64_t cores = cpuCount();
     const Processor* cpu = &processor();
-    auto it = targets_.find({llvm, cores, cpu});
+    const bool plain = vars::plain != 0;
+    auto it = targets_.find({llvm, cores, plain, cpu});
     if (it == targets_.end()) {
       Target t = cpuTarget(llvm ? "LLVM" : "C");
       t.globalMax = {cores, 1, 1};
-      t.aluLanes = t.maxVectorLanes = cpu->lanes;
+      t.aluLanes = plain ? 1 : cpu->lanes;
+      t.maxVectorLanes = plain ? kPlainLanes : cpu->lanes;
+      t.alignedVectors = plain;
       t.computesHalf = cpu->computesHalf;
-      if (llvm && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
-      if (llvm) {
+      if (llvm && !plain && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
+      if (llvm && !plain) {
         t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);
         std::ranges::move(tileCores(cpu->tilesBFloat16, cpu->tilesHalf, cpu->tilesBytes),
                           std::back_inserter(t.tensorCores));
       }
       if (cpu->hasFma) t.nativeOps = t.nativeOps | OpSet{Op::MULACC};
-      it = targets_.emplace(std::tuple(llvm, cores, cpu), std::move(t)).first;
+      it = targets_.emplace(std::tuple(llvm, cores, plain, cpu), std::move(t)).first;
     }
     return it->second;
   }
@@ -72,7 +77,7 @@ public:
 
 private:
   mutable std::mutex mutex_;
-  mutable std::map<std::tuple<bool, int64_t, const Processor*>, Target> targets_;
+  mutable std::map<std::tuple<bool, int64_t, bool, const Processor*>, Target> targets_;
 };
 
 /// One pool for all CPU devices, made when a kernel first wants several threads.

@@ -116,14 +116,14 @@ struct KeyHash {
 
 /// The values of all settings that influence the lowering of a kernel.
 struct Settings {
-  std::array<int64_t, 14> values;
+  std::array<int64_t, 15> values;
   uint64_t rules;
   auto operator<=>(const Settings&) const = default;
 };
 Settings settingsNow() {
   return {{vars::noopt, vars::beam, vars::transcendental, vars::devectorize, vars::nolocals, vars::tc,
            vars::tcSelect, vars::cpuCount, vars::cpuLlvm, vars::cpuTarget, vars::disableFastIdiv,
-           vars::pcontig, vars::splitReduceop, vars::strictFloat},
+           vars::pcontig, vars::plain, vars::splitReduceop, vars::strictFloat},
           userRulesVersion()};
 }
 

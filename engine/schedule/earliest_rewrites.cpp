@@ -148,8 +148,8 @@ std::vector<bool> repeatedAxes(UOp u) {
 /// each row that differs, and repeated when it is stored. Results keep memory of their whole shape.
 UOp reduceRepeated(Match& m) {
   UOp r = m.root(), s = r.src(0);
-  if (!allInt(s.shape()) || !r.below().has(Op::BUFFER))
-    return m.decline("the shape is symbolic, or it reads no memory: then it may have a closed form");
+  if (vars::plain || !allInt(s.shape()) || !r.below().has(Op::BUFFER))
+    return m.decline("PLAIN is 1, the shape is symbolic, or it reads no memory: then it may have a closed form");
   const auto& axes = r.arg().as<ReduceArg>().axes;
   const std::vector<bool> repeated = repeatedAxes(s);
   Shape begin, end;
@@ -211,7 +211,7 @@ UOp scatteredApart(UOp r) {
 /// machine busy.
 UOp splitReduce(Match& m) {
   UOp r = m.root(), s = r.src(0);
-  if (UOp apart = scatteredApart(r)) {
+  if (UOp apart = vars::plain ? UOp() : scatteredApart(r)) {
     because([] { return Decision{"two indices scatter its terms: a loop carries each sum by itself"}; });
     return apart;
   }
@@ -223,7 +223,7 @@ UOp splitReduce(Match& m) {
     return m.decline("the sum is shorter than a split pays for");
   if (outSize > 1 && !r.below().has(Op::BUFFER))
     return m.decline("several sums that read no memory may have a closed form");
-  if (isCarried(r)) return m.decline("one loop carries all of its results");
+  if (!vars::plain && isCarried(r)) return m.decline("one loop carries all of its results");
   const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> repeated = axesRepeatingBase(s);
   const int64_t largest = std::min(kSplitLargest, kSplitOutputs / outSize);
@@ -252,6 +252,7 @@ UOp splitReduce(Match& m) {
       return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
     }
   }
+  if (vars::plain) return m.decline("no axis has a divisor that suits");
   if (UOp apart = withoutRest(r, repeated, largest)) return apart;
   return m.decline("no axis has a divisor that suits");
 }
@@ -276,7 +277,7 @@ bool targetIsValue(const Match& m) {
 /// their reads of the buffer: the step of a counter, for example. Its value may read its own buffer alone: if
 /// two such updates read each other's buffers, each would have to be computed before the other is stored.
 bool isSmallUpdate(UOp a) {
-  if (!a.is(Op::ASSIGN) || elementCount(a.shape()) > kSmallElements) return false;
+  if (vars::plain || !a.is(Op::ASSIGN) || elementCount(a.shape()) > kSmallElements) return false;
   UOp target = assignedBuffer(a.src(0));
   IdMap<bool> seen;
   std::vector<UOp> stack{a.src(1)};

@@ -37,6 +37,7 @@ constexpr double kTrivial = 8; ///< work besides one load that does not justify 
 /// Work, loads included, that takes as long as to store and to load it in the nearest cache. Conditions change their form on both ways.
 constexpr double kCheapInRow = 12, kCheapConditionInRow = 24;
 constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
+constexpr size_t kMostInlinedMemories = 3; ///< with PLAIN: buffers that a value may read whose readers compute it
 constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
 /// What a window of a pooling loses on a processor by a number that it reads below a condition: lanes that lie apart, each with
 /// a branch. Stored with its margin, a picture is read by vectors.
@@ -112,6 +113,17 @@ Work workOf(UOp root) {
   return work;
 }
 
+/// The number of different buffers that a value is computed from.
+size_t memoriesRead(UOp root) {
+  UOpMap<bool> read;
+  visitBelow(root, [&](UOp u) {
+    if (!u.is(Op::INDEX)) return u.is(Op::BUFFERIZE) ? Visit::Past : Visit::Below;
+    read[u.src(0)] = true;
+    return Visit::Past;
+  });
+  return read.size();
+}
+
 bool readsMemory(UOp root) {
   return !visitBelow(root, [](UOp u) {
     return u.in({Op::INDEX, Op::BUFFERIZE, Op::BUFFER, Op::AFTER}) ? Visit::Stop : Visit::Below;
@@ -173,16 +185,19 @@ public:
   }
 
   /// Whether it is a reduction to a single element that has to be stored: because of `storeScalars`, or since so many
-  /// kernels read it that computing it in each of them costs more than a kernel of its own.
+  /// kernels read it that computing it in each of them costs more than a kernel of its own. With PLAIN a loop that reads
+  /// it is enough.
   bool mustStore(UOp buffer) const {
     for (UOp loop : buffer.src().subspan(1))
       if (loop.is(Op::RANGE)) return false;
-    const auto readers =
-        static_cast<double>(state_.stored[static_cast<size_t>(buffer.tag().i())].users.size());
-    if (!state_.storeScalars && readers < 2) return false;
+    const StoredValue& value = state_.stored[static_cast<size_t>(buffer.tag().i())];
+    const auto readers = static_cast<double>(value.users.size());
+    // A value with axes, all of them short, that a reader's loops run over.
+    const bool isRepeated = vars::plain && !value.shape.empty() && value.demand > readers;
+    if (!state_.storeScalars && !isRepeated && (readers < 2 || vars::plain)) return false;
     const Work work = workOf(buffer.src(0));
     return (work.reducesMemory || work.readsRow) &&
-           (state_.storeScalars || (readers - 1) * work.total > kKernel);
+           (state_.storeScalars || isRepeated || (readers - 1) * work.total > kKernel);
   }
 
   /// Whether a value that its kernel keeps along a row costs no more than to store it and to read it back. A script that
@@ -211,6 +226,7 @@ private:
     if (value.in({Op::CONTIGUOUS, Op::COPY, Op::ASSIGN})) return false;
     const Work work = workOf(value);
     if (work.tooLarge || work.reducesMemory || work.readsRow) return false;
+    if (vars::plain) return memoriesRead(value) <= kMostInlinedMemories;
     const bool isTrivial =
         !isWindowed(work, info) &&
         ((!work.loads && work.total <= kNoMemory) || (work.loads <= 1 && work.total <= kLoad + kTrivial) ||

@@ -1,6 +1,7 @@
 // Computes levels, and joins outputs that share a computation or a read.
 #include "engine/schedule/output_groups.h"
 
+#include "engine/base/context_var.h"
 #include "engine/schedule/rangeify.h"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ std::span<const UOp> valuesOf(UOp u) {
   return u.src();
 }
 /// A value that must have a kernel of its own: a copy that keeps old contents, or a value with Opts for its
-/// kernel.
+/// kernel. A second result that is equal to the first ("own") needs none.
 bool isFence(UOp u) {
-  return u.is(Op::CONTIGUOUS) && u.arg();
+  return u.is(Op::CONTIGUOUS) && u.arg() && u.arg() != Arg::of("own");
 }
 bool isWeak(UOp u) {
   return u.in({Op::CONST, Op::VCONST, Op::DEFINE_VAR, Op::BIND, Op::DEVICE, Op::UNIQUE, Op::LUNIQUE});
@@ -72,6 +73,7 @@ OutputGroups::OutputGroups(const std::vector<UOp>& order, const UOpMap<bool>& re
     level_.set(u.slot(), level);
   }
 
+  if (vars::plain) return;
   std::vector<UOp> roots;
   for (UOp u : order)
     if (realize.contains(u) && canShareLoops(u) && elementCount(u.shape()) > 1) roots.push_back(u);

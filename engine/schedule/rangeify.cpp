@@ -225,7 +225,7 @@ const Indices* RangeAssignment::alongLoops(const Indices& list, const Shape& sha
 /// A reader whose kernel can also store the value: it reads all elements in order, and no value between the
 /// two needs a kernel of its own.
 const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Use>& uses) {
-  if (!OutputGroups::canShareLoops(u)) return nullptr;
+  if (vars::plain || !OutputGroups::canShareLoops(u)) return nullptr;
   for (const Use& use : uses) {
     const StoredValue& host = state_.stored[static_cast<size_t>(use.kernel)];
     Indices loops = loopsOf(*use.at);

@@ -16,6 +16,7 @@
 //
 //   out = sum(a * b, axis 1)    sum at (r0), a and b at (r0, r1), r1 a REDUCE range
 #pragma once
+#include "engine/base/context_var.h"
 #include "engine/base/id_map.h"
 #include "engine/schedule/output_groups.h"
 #include "engine/schedule/passes.h"
@@ -90,6 +91,7 @@ private:
   const Use* hostFor(UOp u, const std::vector<Use>& uses);
   static double runsOf(const std::vector<Use>& uses);
   std::optional<OwnKernel> ownKernelFor(UOp u, const std::vector<Use>& uses, double demand) {
+    if (vars::plain) return {};
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
     if (!found) found = untiledProduct(u, uses);
     return found ? found : carriedInCompany(u, uses);

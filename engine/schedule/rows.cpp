@@ -153,7 +153,7 @@ std::optional<RangeAssignment::Inside> RangeAssignment::placeInside(UOp u, const
 /// The loops of a value that its readers' kernel stores for itself; null where it has memory of its own.
 const Indices* RangeAssignment::insideKernel(UOp u, const std::vector<Use>& uses, bool agreed) {
   const int64_t level = vars::pcontig;
-  if (level < 0 || (level == 1 && agreed)) return nullptr;
+  if (level < 0 || (level == 0 && vars::plain) || (level == 1 && agreed)) return nullptr;
   std::optional<Inside> place = placeInside(u, uses);
   if (!place || (level == 0 && !staysInRow(u, uses, *place))) return nullptr;
   for (size_t k : place->axes)

@@ -43,6 +43,7 @@ Signature signatureOf(UOp sink) {
              static_cast<uint64_t>(vars::noMemoryPlanner.value()),
              static_cast<uint64_t>(vars::strictFloat.value()),
              static_cast<uint64_t>(vars::pcontig.value()),
+             static_cast<uint64_t>(vars::plain.value()),
              static_cast<uint64_t>(vars::maxKernelBuffers.value()),
              static_cast<uint64_t>(vars::flip.value()),
              userRulesVersion()};

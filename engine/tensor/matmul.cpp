@@ -1,5 +1,6 @@
 // Products of matrices, convolution as a reduction over windows, attention. conv_transpose.cpp has the transposed convolution.
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/winograd.h"
 
 #include <fmt/format.h>
 
@@ -75,8 +76,16 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   Sint batch = shape()[0];
   int64_t cout = ws[0], cin = ws[1], rcout = cout / groups;
   Ints kernel(ws.begin() + 2, ws.end());
-  Tensor x = padFlat(poolPads(padding, n), ConstValue::ofFloat(0))
-                 .pool(kernel, stride, dilation); // (batch, channels, out..., kernel...)
+  const Tensor padded = padFlat(poolPads(padding, n), ConstValue::ofFloat(0));
+  auto withBias = [&](const Tensor& y) {
+    if (!bias) return y;
+    Shape column{1, Sint(-1)};
+    column.insert(column.end(), n, Sint(1));
+    return y.add(bias.reshape(column));
+  };
+  if (suitsWinograd(padded, weight, stride, dilation))
+    return withBias(winogradConv(padded, weight, groups, dt));
+  Tensor x = padded.pool(kernel, stride, dilation); // (batch, channels, out..., kernel...)
   Shape out(x.shape().begin() + 2, x.shape().begin() + 2 + static_cast<long>(n));
   Shape apart{batch, Sint(groups), Sint(cin), 1}, wide{batch, Sint(groups), Sint(cin), Sint(rcout)},
       filter{1, Sint(groups), Sint(rcout)};
@@ -96,16 +105,12 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   for (size_t i = 0; i <= n; ++i) summed.push_back(-1 - static_cast<int64_t>(i));
   Shape result{batch, Sint(cout)};
   result.insert(result.end(), out.begin(), out.end());
-  x = x.reshape(apart)
-          .expand(wide)
-          .permute(order)
-          .mul(weight.reshape(filter))
-          .sum(summed, true, dt)
-          .reshape(result);
-  if (!bias) return x;
-  Shape column{1, Sint(-1)};
-  column.insert(column.end(), n, Sint(1));
-  return x.add(bias.reshape(column));
+  return withBias(x.reshape(apart)
+                      .expand(wide)
+                      .permute(order)
+                      .mul(weight.reshape(filter))
+                      .sum(summed, true, dt)
+                      .reshape(result));
 }
 
 Tensor Tensor::scaledDotProductAttention(const Tensor& key, const Tensor& value, const Tensor& mask,

@@ -1,6 +1,8 @@
 // Expressions and trees of nodes as text, as print.h describes them; pyrender and its reader have own files.
 #include "engine/uop/print.h"
 
+#include "engine/uop/eval.h"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -186,6 +188,19 @@ std::string UOp::render() const {
   return expression(*this, 1 << 20, size_t{1} << 20);
 }
 
+namespace {
+
+/// The argument as people write it: constants with the fewest digits that their type tells apart.
+Arg written(UOp u) {
+  if (u.is(Op::CONST)) return Arg::of(shortestConst(u.dtype(), u.constValue()));
+  if (!u.is(Op::VCONST)) return u.arg();
+  auto lanes = u.arg().as<std::vector<ConstValue>>();
+  for (ConstValue& lane : lanes) lane = shortestConst(u.dtype(), lane);
+  return Arg::of(std::move(lanes));
+}
+
+} // namespace
+
 std::string UOp::str() const {
   // The first pass counts the uses of each node and numbers nodes in the order the tree is written.
   struct Use {
@@ -231,7 +246,7 @@ std::string UOp::str() const {
     std::string tag = l.node.tag() ? ", tag=" + l.node.tag().repr() : "";
     out += fmt::format("{}UOp(Ops.{}, {}, arg={}{}, src=(",
                        use.count > 1 ? fmt::format("x{}:=", use.number) : "", opName(l.node.op()),
-                       l.node.dtype().name(), l.node.arg().repr(), tag);
+                       l.node.dtype().name(), written(l.node).repr(), tag);
     todo.push_back({{}, l.indent, l.isRoot});
     for (size_t i = l.node.srcCount(); i-- > 0;) todo.push_back({l.node.src(i), l.indent + 2, false});
   }

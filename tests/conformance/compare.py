@@ -22,8 +22,8 @@ def files():
   found = [f"{folder}/{f.name}" for folder in FOLDERS for f in sorted((TREE / folder).glob("test_*.py"))] + [f for f in MORE if (TREE / f).exists()]
   return sorted(found, key=lambda f: (TREE / f).stat().st_size)  # small files first, so that results appear soon
 
-def run_file(command, file, paths, folder):
-  """{test: (outcome, why)} of a file."""
+def run_file(command, file, paths, folder, tests=(), settings={}):
+  """{test: (outcome, why)} of a file, or of these tests of it."""
   outcomes, left_out = {}, []
   end = time.monotonic() + LIMIT
   with tempfile.TemporaryDirectory() as scratch:
@@ -31,9 +31,9 @@ def run_file(command, file, paths, folder):
     while True:
       out.write_text("")
       skip.write_text("\n".join(left_out))
-      env = os.environ | {"CONFORMANCE_OUT": str(out), "CONFORMANCE_SKIP": str(skip), "PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": os.environ.get("CI", ""), "RUN_SLOW": "1"}
+      env = os.environ | {"CONFORMANCE_OUT": str(out), "CONFORMANCE_SKIP": str(skip), "PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1", "CI": os.environ.get("CI", ""), "RUN_SLOW": "1"} | settings
       limited = False
-      try: code = subprocess.run([*command, "-m", "pytest", "-q", "-p", "outcomes", "-p", "no:cacheprovider", file], cwd=folder, env=env, timeout=max(1, end - time.monotonic()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode
+      try: code = subprocess.run([*command, "-m", "pytest", "-q", "-p", "outcomes", "-p", "no:cacheprovider", *(tests or [file])], cwd=folder, env=env, timeout=max(1, end - time.monotonic()), stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode
       except subprocess.TimeoutExpired: limited, code = True, -1
       running = None
       for line in out.read_text().splitlines():
@@ -71,27 +71,32 @@ def known_reasons():
   lines = path.read_text().splitlines() if path.exists() else []
   return [line.split("\t", 1) for line in lines if line and not line.startswith("#")]
 
+def fails(here, passed): return [t for t in passed if here.get(t, ("",))[0] != "passed"]
+
 def passing(there): return [t for t, (kind, _) in there.items() if kind == "passed"]
 
 def last():
   """The results of the last whole run."""
-  return {file: tuple(row) for file, row in json.loads((KEPT / "last.json").read_text()).items()}
+  return {file: tuple(row) if len(row) == 3 else (*row, []) for file, row in json.loads((KEPT / "last.json").read_text()).items()}
 
 def run_all():
-  """{file: (outcomes of its tests here, tests that pass there)}, kept for `--page`: single files are merged into the last run's."""
+  """{file: (outcomes of its tests here, tests that pass there, tests that pass here with PLAIN=1 alone)}, kept for `--page`: single files are merged into the last run's."""
   rows, kept = {}, last() if ONLY and (KEPT / "last.json").exists() else {}
   with tempfile.TemporaryDirectory() as folder:
     for name in ("test", "extra", "examples", "docs"): os.symlink(TREE / name, pathlib.Path(folder, name))
     def both(file):
       there = reference(file, folder)
-      here = run_file(COMMAND, file, [PLUGIN, *MODULES, *filter(None, [os.environ.get("PYTHONPATH")])], folder)
-      return file, here, there
+      paths = [PLUGIN, *MODULES, *filter(None, [os.environ.get("PYTHONPATH")])]
+      here = run_file(COMMAND, file, paths, folder)
+      differ = fails(here, passing(there))
+      plain = run_file(COMMAND, file, paths, folder, differ, {"PLAIN": "1"}) if differ else {}
+      return file, here, there, [t for t in differ if plain.get(t, ("",))[0] == "passed"]
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-      for file, here, there in pool.map(both, files()):
+      for file, here, there, plain in pool.map(both, files()):
         passed = passing(there)
-        rows[file] = (here, passed)
-        good = sum(here.get(t, ("",))[0] == "passed" for t in passed)
-        print(f"{file:50s} {good:5d} of {len(passed)}", flush=True)
+        rows[file] = (here, passed, plain)
+        good = len(passed) - len(fails(here, passed))
+        print(f"{file:50s} {good:5d} {f'+ {len(plain)}' if plain else '':5s} of {len(passed)}", flush=True)
         KEPT.mkdir(parents=True, exist_ok=True)
         (KEPT / "last.json").write_text(json.dumps(kept | rows))
   return rows
@@ -101,30 +106,35 @@ def main():
   order = {folder: i for i, folder in enumerate(FOLDERS)}
   rows = dict(sorted(rows.items(), key=lambda row: (order.get(os.path.dirname(row[0]), 0), row[0])))
   def counted(more):
+    """How many tests pass here, how many more with PLAIN=1, and how many there."""
     chosen = [row for file, row in rows.items() if (file in MORE) == more]
-    return sum(here.get(t, ("",))[0] == "passed" for here, passed in chosen for t in passed), sum(len(passed) for _, passed in chosen)
-  (good, total), (more_good, more) = counted(False), counted(True)
-  print(f"{good} of {total}, and {more_good} of {more} further ones")
-  text = [f"# The reference's tests here", "",
+    return [sum(column) for column in zip(*((len(passed) - len(fails(here, passed)), len(plain), len(passed)) for here, passed, plain in chosen), (0, 0, 0))]
+  (good, plain, total), (more_good, _, more) = counted(False), counted(True)
+  print(f"{good} of {total}, {good + plain} with PLAIN=1, and {more_good} of {more} further ones")
+  text = ["# The reference's tests here", "",
           f"`tests/conformance/run` runs the reference's test files of {', '.join(FOLDERS)} unmodified, with our Python and with the reference itself, on a CPU.",
-          f"Of {total} tests that pass there, **{good}** pass here. Of {more} further ones, of test/external, test/testextra and extra/torch_backend, that run on a CPU without data that is downloaded, **{more_good}** do. "
-          f"Every difference is listed with its reason below the table.", "",
-          "| file | passed here | passed there |", "|---|---|---|"]
-  text += [f"| {file} | {sum(here.get(t, ('',))[0] == 'passed' for t in passed)} | {len(passed)} |" for file, (here, passed) in rows.items() if passed]
+          f"Of {total} tests that pass there, **{good}** pass here, and {plain} more with `PLAIN=1`, which cuts kernels as the reference does ([schedule](../design/schedule.md#plain)): **{good + plain}, {100 * (good + plain) / max(1, total):.1f} %**. "
+          f"Of {more} further ones, of test/external, test/testextra and extra/torch_backend, that run on a CPU without data that is downloaded, **{more_good}** do. "
+          "Every difference is listed with its reason below the table.", "",
+          "| file | passed here | more with PLAIN=1 | passed there |", "|---|---|---|---|"]
+  text += [f"| {file} | {len(passed) - len(fails(here, passed))} | {len(plain) or ''} | {len(passed)} |" for file, (here, passed, plain) in rows.items() if passed]
   text += ["", "## Differences", ""]
-  for file, (here, passed) in rows.items():
-    groups, uncollected = {}, next((why for kind, why in here.values() if kind == "uncollected"), None)
-    for t in passed:
-      kind, why = here.get(t, ("", uncollected or "the file ran into its limit before this test"))
-      if kind == "passed": continue
-      named = next((sentence for part, sentence in reasons if part in t), None)
-      groups.setdefault(named or (brief(why) if kind != "skipped" else "skipped here"), []).append(t.split("::")[-1])
-    if not groups: continue
-    text += [f"### {file}", ""]
-    text += [f"- {', '.join(tests[:6])}{f' and {len(tests) - 6} more' if len(tests) > 6 else ''}: {why}" for why, tests in sorted(groups.items(), key=lambda g: -len(g[1]))]
-    text += [""]
+  for file, row in rows.items(): text += differences(file, *row, reasons)
   if ONLY in ([], ["--page"]): (ROOT / "docs" / "guide" / "conformance.md").write_text("\n".join(text))
   else: print("\n".join(text[text.index("## Differences"):]))
-  return good < 0.98 * total
+  return good + plain < 0.98 * total
+
+def differences(file, here, passed, plain, reasons):
+  """The lines of a file's differences: those that PLAIN=1 leaves, and then the others."""
+  uncollected = next((why for kind, why in here.values() if kind == "uncollected"), None)
+  groups = {}
+  for t in fails(here, passed):
+    kind, why = here.get(t, ("", uncollected or "the file ran into its limit before this test"))
+    named = next((sentence for part, sentence in reasons if part in t), None)
+    groups.setdefault((t in plain, named or (brief(why) if kind != "skipped" else "skipped here")), []).append(t.split("::")[-1])
+  if not groups: return []
+  lines = [f"- {', '.join(tests[:6])}{f' and {len(tests) - 6} more' if len(tests) > 6 else ''}{' (not with PLAIN=1)' if is_plain else ''}: {why}"
+           for (is_plain, why), tests in sorted(groups.items(), key=lambda g: (g[0][0], -len(g[1])))]
+  return [f"### {file}", "", *lines, ""]
 
 if __name__ == "__main__": raise SystemExit(main())

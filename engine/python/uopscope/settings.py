@@ -20,9 +20,8 @@ _REFERENCE = {
   "QCOM_CC": "", "PROFILE": abs(_uopscope.context_get("VIZ")), "TUPLE_ORDER": 1, "ALLOW_TF32": 0}
 
 # Why a setting changes nothing; those of them that the engine has are named with their default.
-_IDLE_ENGINE = {"WINO": 0, "FUSE_ARANGE": 0, "DEVECTORIZE": 1}
+_IDLE_ENGINE = {"FUSE_ARANGE": 0, "DEVECTORIZE": 1}
 _IDLE = {
-  "WINO": "convolutions are not rewritten by Winograd's algorithm",
   "FUSE_ARANGE": "an arange is always fused into what reads it",
   "DEVECTORIZE": "vectors are split where the device's renderer asks for it",
   "IMAGE": "there are no image buffers",
