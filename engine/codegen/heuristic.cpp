@@ -193,6 +193,21 @@ void chooseForTransposed(KernelOptimizer& s, const KernelShape& k, int64_t width
     }
 }
 
+/// A short loop along which everything that is read repeats, such as the rows of a small matrix of constants: written out, each
+/// number is loaded once for all of its results, and the constants are known.
+void chooseForRepeated(KernelOptimizer& s, const KernelShape& k) {
+  constexpr int64_t kLongest = 8;
+  if (k.reads.empty()) return;
+  for (UOp r : k.outputs) {
+    const int64_t n = extentOf(r);
+    if (n < 2 || n > kLongest || r.axisType() != AxisType::Loop ||
+        std::ranges::any_of(k.reads, [&](UOp read) { return read.dependsOn(r); }))
+      continue;
+    tryApply(s, OptOp::UPCAST, axisOf(s, r), n, inWords("what it reads is the same along it, and is loaded once"));
+    return;
+  }
+}
+
 /// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
 void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<UOp> done; // stores that have lanes already
@@ -213,7 +228,10 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
       continue;
     if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, why);
   }
-  if (done.empty()) chooseForTransposed(s, k, width);
+  if (done.empty())
+    chooseForTransposed(s, k, width);
+  else
+    chooseForRepeated(s, k);
 }
 
 bool isOpen(UOp value, UOp range) {

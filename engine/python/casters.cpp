@@ -215,6 +215,41 @@ py::object fromWmma(const WmmaArg& w) {
 
 } // namespace
 
+namespace {
+
+/// Objects of a script that are arguments of nodes, by their text: a node, and a trace, holds the text. They stay as long as the
+/// module does.
+py::dict argumentObjects() {
+  py::module_ module = py::module_::import("_uopscope");
+  if (!py::hasattr(module, "_argument_objects")) module.attr("_argument_objects") = py::dict();
+  return module.attr("_argument_objects");
+}
+
+/// The text of an object of a script, such as a frozen dataclass. Equal texts have to stand for equal objects, since nodes are
+/// equal if their arguments are.
+Arg ofObject(py::handle h) {
+  const py::str text = py::repr(h);
+  if (PyObject_Hash(h.ptr()) == -1) {
+    PyErr_Clear();
+    throw py::type_error(fmt::format("{} cannot be the argument of a UOp: it has no hash", std::string(text)));
+  }
+  py::dict known = argumentObjects();
+  if (!known.contains(text))
+    known[text] = h;
+  else if (!py::object(known[text]).equal(h))
+    throw py::type_error(fmt::format("{} cannot be the argument of a UOp: another object with this text is one, and is not "
+                                     "equal to it",
+                                     std::string(text)));
+  return Arg::of(std::string_view(std::string(text)));
+}
+
+py::object objectOr(py::str text) {
+  const py::dict known = argumentObjects();
+  return known.contains(text) ? py::object(known[text]) : py::object(std::move(text));
+}
+
+} // namespace
+
 Arg toArg(py::handle h, Op op, DType dtype) {
   if (h.is_none()) return {};
   if (py::isinstance<KernelInfo>(h)) return Arg::of(h.cast<KernelInfo>());
@@ -229,8 +264,7 @@ Arg toArg(py::handle h, Op op, DType dtype) {
   if (PyFloat_Check(h.ptr())) return Arg::of(h.cast<double>());
   if (py::isinstance<py::str>(h)) return Arg::of(std::string_view(h.cast<std::string>()));
   if (py::isinstance<py::bytes>(h)) return Arg::of(std::string_view(h.cast<std::string>()));
-  if (!py::isinstance<py::tuple>(h) && !py::isinstance<py::list>(h))
-    throw py::type_error(fmt::format("{} cannot be the argument of a UOp", std::string(py::repr(h))));
+  if (!py::isinstance<py::tuple>(h) && !py::isinstance<py::list>(h)) return ofObject(h);
   auto items = py::reinterpret_borrow<py::sequence>(h);
   size_t n = items.size();
   if (op == Op::WMMA && n && py::isinstance<py::str>(items[0])) return Arg::of(toWmma(items));
@@ -269,7 +303,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Int:
   case ArgKind::Float:
   case ArgKind::Invalid: return fromConst(shortestConst(dtype, arg.constant()), dtype);
-  case ArgKind::String: return py::str(arg.str());
+  case ArgKind::String: return objectOr(py::str(std::string(arg.str())));
   case ArgKind::Ints: {
     const Ints& v = arg.ints();
     py::list out;

@@ -14,6 +14,7 @@
 #include "engine/tensor/old_contents.h"
 #include "engine/tensor/placeholder.h"
 #include "engine/tensor/state.h"
+#include "engine/tensor/stored_once.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/tensor_memory.h"
 #include "engine/uop/origin.h"
@@ -101,6 +102,15 @@ void separateBindings(const std::vector<Tensor>& tensors) {
   applyBecomes(numbers);
 }
 
+/// Whether a value is the number that a variable is bound to, as Tensor(variable) makes it. Whoever reads it takes the variable, so
+/// it needs memory only as the result of a captured function.
+bool isBoundNumber(UOp u) {
+  if (RunCapture::active()) return false;
+  if (u.is(Op::ADD) && u.src(0).isConst(0)) u = u.src(1);
+  while (u.is(Op::CAST)) u = u.src(0);
+  return u.is(Op::BIND);
+}
+
 /// The graphs of these tensors, for one device each. Tensors on several devices are separated here
 /// permanently: they stand for their shards from now on.
 std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
@@ -115,7 +125,7 @@ std::vector<UOp> separatedRoots(const std::vector<Tensor>& tensors) {
   }
   std::vector<UOp> roots;
   auto add = [&](UOp u) {
-    if (graph::isRealized(u)) return;
+    if (graph::isRealized(u) || isBoundNumber(u)) return;
     roots.push_back(graph::viewed(u)); // its views and markers become views of its buffer
   };
   for (const Tensor& t : tensors) {
@@ -158,6 +168,12 @@ std::vector<UOp> rootsOf(std::vector<Tensor> tensors, Tensor::State* inPlace) {
   foldValues(tensors);
   separateBindings(tensors);
   separateEqual(tensors);
+  {
+    PoolScope scope(tensorPool());
+    std::vector<std::pair<UOpRef, UOpRef>> repeated;
+    storeRepeatedOnce(tensors, repeated);
+    applyBecomes(repeated);
+  }
   for (;;) {
     std::vector<UOp> nodes;
     for (const Tensor& t : tensors) nodes.push_back(t.uop());

@@ -37,6 +37,9 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   /// for a copy from now on. The buffer stays with the tensor it was made for, and with captured functions
   /// that use it.
   void leaveSharedBuffer();
+  /// Called before an assignment. If the elements of the tensor repeat and were stored once (stored_once.h), its names stand for
+  /// memory of its whole shape from now on.
+  void makeWhole();
   /// Calls f(State&) for each name of this memory, starting with this one. f must not change the ring.
   template <typename F>
   void forEachName(F f) {
@@ -57,6 +60,7 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   State* nextName = this;
   uint64_t born, changed; ///< times of the clock below
   bool mayShare = false;  ///< it is a copy: may use the buffer of a tensor that is no name of it
+  bool isStoredOnce = false; ///< its elements repeat along an axis, and its memory holds them once
   bool isSpread = false;  ///< it shows elements of its memory several times, as an expanded tensor does
 };
 

@@ -57,6 +57,7 @@ void Tensor::State::joinNames(State& of) {
   const bool repeats = isSpread || of.isSpread;
   leaveNames();
   isSpread = repeats;
+  isStoredOnce = isStoredOnce || of.isStoredOnce;
   mayShare = of.mayShare; // a view of a copy outlives the tensor that was made as the copy
   nextName = of.nextName;
   previousName = &of;
@@ -309,6 +310,7 @@ Tensor Tensor::assign(const Operand& value) const {
     writeToFile(x);
     return *this;
   }
+  state_->makeWhole();
   state_->leaveSharedBuffer();
   state_->isOnlyName() ? assignWhole(x) : assignNamed(x);
   return *this;

@@ -31,7 +31,7 @@ def uop_to_json(x):
   graph = {}
   for u in x.toposort():
     if _drawn_inside(u, x): continue
-    text = "" if u.arg is None else u.arg if isinstance(u.arg, str) else str(u.arg)
+    text = "" if u.arg is None else u.arg if isinstance(u.arg, str) else str(u.arg).replace("\\x1b", "\x1b")  # colours in the text of an object
     label = [u.op.name] + ([word_wrap(text)] if text else [])
     if u.dtype != dtypes.void: label.append(str(u.dtype))
     label += [f"{s.op.name}{i} {_inside(s)}" for i, s in enumerate(u.src) if _drawn_inside(s, x)]
