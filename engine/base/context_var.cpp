@@ -99,9 +99,10 @@ ContextVar tcSelect("TC_SELECT", -1, "the number of the only tensor core that is
 ContextVar splitReduceop("SPLIT_REDUCEOP", 1, "split large reductions into two kernels");
 ContextVar wino("WINO", 0, "Winograd convolutions");
 ContextVar cpuCount("CPU_COUNT", 0, "threads for CPU kernels, 0: all cores");
-ContextVar cpuLlvm("CPU_LLVM", envInt("PLAIN", 0) == 0,
-                   "1: compile CPU kernels through LLVM in process, 0: in C, through the system's clang; 0 where "
-                   "the environment says PLAIN=1");
+ContextVar
+    cpuLlvm("CPU_LLVM", envInt("PLAIN", 0) == 0,
+            "1: compile CPU kernels through LLVM in process, 0: in C, through the system's clang; 0 where "
+            "the environment says PLAIN=1");
 ContextVar cpuTarget("CPU_TARGET", 0,
                      "processor that CPU kernels are made for: 0 this machine, 2 to 4 x86-64-v2 (SSE), v3 "
                      "(AVX2), v4 (AVX-512)");

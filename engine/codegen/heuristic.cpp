@@ -203,7 +203,8 @@ void chooseForRepeated(KernelOptimizer& s, const KernelShape& k) {
     if (n < 2 || n > kLongest || r.axisType() != AxisType::Loop ||
         std::ranges::any_of(k.reads, [&](UOp read) { return read.dependsOn(r); }))
       continue;
-    tryApply(s, OptOp::UPCAST, axisOf(s, r), n, inWords("what it reads is the same along it, and is loaded once"));
+    tryApply(s, OptOp::UPCAST, axisOf(s, r), n,
+             inWords("what it reads is the same along it, and is loaded once"));
     return;
   }
 }

@@ -1,6 +1,7 @@
 // Reductions as loops over accumulators, and the repair of ranges that several loops close.
 #include "engine/codegen/reduce.h"
 
+#include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/async_products.h"
 #include "engine/codegen/gpudims.h"
@@ -40,9 +41,14 @@ UOp addSlice(UOp sum, UOp value, int first, Op how, const Target& target) {
   return sum.alu(how, {sliceLanes(value, first, width)});
 }
 
-/// Combines slices of `width` lanes pairwise, so that the depth is logarithmic.
+/// Combines slices of `width` lanes pairwise, so that the depth is logarithmic; with PLAIN one after the other, as they are written.
 UOp combineTree(UOp value, int width, Op how, const Target& target) {
   int lanes = laneCount(value);
+  if (vars::plain) {
+    UOp sum = sliceLanes(value, 0, width);
+    for (int first = width; first < lanes; first += width) sum = addSlice(sum, value, first, how, target);
+    return sum;
+  }
   std::vector<UOp> parts;
   for (int first = 0; first < lanes; first += 2 * width) {
     UOp part = sliceLanes(value, first, width);

@@ -248,7 +248,8 @@ void bindFacts(UOpClass& c) {
       });
   // Bounds of floats and booleans become Python values of that type.
   auto bound = [](UOp u, int64_t v, bool upper) -> py::object {
-    if (u.isConst() && !u.isInvalidConst()) return fromConst(shortestConst(u.dtype(), u.constValue()), u.dtype());
+    if (u.isConst() && !u.isInvalidConst())
+      return fromConst(shortestConst(u.dtype(), u.constValue()), u.dtype());
     if (u.dtype().scalar().isBool()) return py::bool_(v != 0);
     if (u.dtype().isFloat()) return py::float_(floatBound(u, upper));
     return py::int_(v);

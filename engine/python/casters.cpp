@@ -231,15 +231,17 @@ Arg ofObject(py::handle h) {
   const py::str text = py::repr(h);
   if (PyObject_Hash(h.ptr()) == -1) {
     PyErr_Clear();
-    throw py::type_error(fmt::format("{} cannot be the argument of a UOp: it has no hash", std::string(text)));
+    throw py::type_error(
+        fmt::format("{} cannot be the argument of a UOp: it has no hash", std::string(text)));
   }
   py::dict known = argumentObjects();
   if (!known.contains(text))
     known[text] = h;
   else if (!py::object(known[text]).equal(h))
-    throw py::type_error(fmt::format("{} cannot be the argument of a UOp: another object with this text is one, and is not "
-                                     "equal to it",
-                                     std::string(text)));
+    throw py::type_error(
+        fmt::format("{} cannot be the argument of a UOp: another object with this text is one, and is not "
+                    "equal to it",
+                    std::string(text)));
   return Arg::of(std::string_view(std::string(text)));
 }
 
@@ -341,7 +343,8 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Kernel: return py::cast(arg.as<KernelInfo>());
   case ArgKind::Consts: {
     py::list out;
-    for (const ConstValue& v : arg.as<std::vector<ConstValue>>()) out.append(fromConst(shortestConst(dtype, v), dtype));
+    for (const ConstValue& v : arg.as<std::vector<ConstValue>>())
+      out.append(fromConst(shortestConst(dtype, v), dtype));
     return py::tuple(out);
   }
   case ArgKind::Opts: return py::tuple(py::cast(arg.as<std::vector<Opt>>()));

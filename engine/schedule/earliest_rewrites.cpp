@@ -149,7 +149,8 @@ std::vector<bool> repeatedAxes(UOp u) {
 UOp reduceRepeated(Match& m) {
   UOp r = m.root(), s = r.src(0);
   if (vars::plain || !allInt(s.shape()) || !r.below().has(Op::BUFFER))
-    return m.decline("PLAIN is 1, the shape is symbolic, or it reads no memory: then it may have a closed form");
+    return m.decline(
+        "PLAIN is 1, the shape is symbolic, or it reads no memory: then it may have a closed form");
   const auto& axes = r.arg().as<ReduceArg>().axes;
   const std::vector<bool> repeated = repeatedAxes(s);
   Shape begin, end;

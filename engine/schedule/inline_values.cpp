@@ -36,8 +36,9 @@ constexpr PatVar buf{"buf"}, value{"value"};
 constexpr double kTrivial = 8; ///< work besides one load that does not justify a buffer
 /// Work, loads included, that takes as long as to store and to load it in the nearest cache. Conditions change their form on both ways.
 constexpr double kCheapInRow = 12, kCheapConditionInRow = 24;
-constexpr double kNoMemory = 64;    ///< work without a load that does not justify a buffer
-constexpr size_t kMostInlinedMemories = 3; ///< with PLAIN: buffers that a value may read whose readers compute it
+constexpr double kNoMemory = 64; ///< work without a load that does not justify a buffer
+constexpr size_t kMostInlinedMemories =
+    3;                              ///< with PLAIN: buffers that a value may read whose readers compute it
 constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
 /// What a window of a pooling loses on a processor by a number that it reads below a condition: lanes that lie apart, each with
 /// a branch. Stored with its margin, a picture is read by vectors.

@@ -58,10 +58,10 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   State* after = nullptr;
   State* previousName = this;
   State* nextName = this;
-  uint64_t born, changed; ///< times of the clock below
-  bool mayShare = false;  ///< it is a copy: may use the buffer of a tensor that is no name of it
+  uint64_t born, changed;    ///< times of the clock below
+  bool mayShare = false;     ///< it is a copy: may use the buffer of a tensor that is no name of it
   bool isStoredOnce = false; ///< its elements repeat along an axis, and its memory holds them once
-  bool isSpread = false;  ///< it shows elements of its memory several times, as an expanded tensor does
+  bool isSpread = false;     ///< it shows elements of its memory several times, as an expanded tensor does
 };
 
 /// The clock of LiveTensors.

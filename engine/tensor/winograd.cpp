@@ -30,11 +30,13 @@ struct Matrix {
   Matrix transposed() const { return {entries, rows, columns, !isTransposed}; }
 };
 
-constexpr double kWindowEntries[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1, 1, 0, 0, 4, -4, -1, 1, 0,
+constexpr double kWindowEntries[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
                                      0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
-constexpr double kFilterEntries[] = {1. / 4,  0,       0,      -1. / 6, -1. / 6,  -1. / 6, -1. / 6, 1. / 6, -1. / 6,
-                                     1. / 24, 1. / 12, 1. / 6, 1. / 24, -1. / 12, 1. / 6,  0,       0,      1};
-constexpr double kResultEntries[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+constexpr double kFilterEntries[] = {1. / 4,  0,        0,       -1. / 6, -1. / 6, -1. / 6,
+                                     -1. / 6, 1. / 6,   -1. / 6, 1. / 24, 1. / 12, 1. / 6,
+                                     1. / 24, -1. / 12, 1. / 6,  0,       0,       1};
+constexpr double kResultEntries[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0,
+                                     0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
 constexpr Matrix kOfWindows{kWindowEntries, kWindow, kWindow}, kOfFilters{kFilterEntries, kWindow, kFilter},
     kOfResults{kResultEntries, kResults, kWindow};
 
@@ -87,8 +89,8 @@ struct Convolution {
   Shape rows, tiles;         ///< results of each dimension; tiles of four of them
 
   Convolution(const Tensor& padded, const Tensor& weight, int64_t groups_)
-      : n(weight.shape().size() - 2), batch(padded.shape()[0]), groups(groups_), cout(weight.intDim(0) / groups_),
-        cin(weight.intDim(1)) {
+      : n(weight.shape().size() - 2), batch(padded.shape()[0]), groups(groups_),
+        cout(weight.intDim(0) / groups_), cin(weight.intDim(1)) {
     for (size_t i = 0; i < n; ++i) {
       rows.push_back(padded.shape()[2 + i] - Sint(kFilter - 1));
       tiles.emplace_back(ceilDiv(rows.back().i(), kResults));
@@ -117,13 +119,15 @@ struct Convolution {
     Ints front(n + 2); // the channels before the rows, as windows are made; they change no place in memory
     std::iota(front.begin() + 2, front.end(), 1);
     front[1] = static_cast<int64_t>(n + 1);
-    Tensor d = grown(padded, kFilter - 1).permute(front).pool(Ints(n, kWindow), Ints(n, kResults), Ints(n, 1));
+    Tensor d =
+        grown(padded, kFilter - 1).permute(front).pool(Ints(n, kWindow), Ints(n, kResults), Ints(n, 1));
     Ints order; // from (batch, channels, tiles..., 6...) to (6..., batch, tiles..., channels)
     for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(2 + n + i));
     order.push_back(0);
     for (size_t i = 0; i < n; ++i) order.push_back(static_cast<int64_t>(2 + i));
     order.push_back(1);
-    return byGroups(transformed(d.permute(order), n, kOfWindows), cin).reshape(axes(kWindow, batch, true, 1, cin));
+    return byGroups(transformed(d.permute(order), n, kOfWindows), cin)
+        .reshape(axes(kWindow, batch, true, 1, cin));
   }
   Tensor filters(const Tensor& weight) const {
     return transformed(stored(withFirst(weight, 2)), n, kOfFilters)
@@ -173,7 +177,8 @@ struct Convolution {
                          .reshape(axes(kWindow, batch, true, cout, 1));
     Shape flat(n, Sint(kWindow));
     flat.insert(flat.end(), {Sint(groups * cout), Sint(cin)});
-    const Tensor dw = transformed(g.mul(windows(padded)).sum(summed).reshape(flat), n, kOfFilters.transposed());
+    const Tensor dw =
+        transformed(g.mul(windows(padded)).sum(summed).reshape(flat), n, kOfFilters.transposed());
     return withFirst(dw, n);
   }
 };
@@ -199,7 +204,8 @@ Tensor marked(const Tensor& x, const Tensor& w, int64_t groups) {
   const Convolution of(x, w, groups);
   CustomDerivative derivative;
   derivative.reverse = [of, groups](UOp grad, UOp node) {
-    const Tensor g = Tensor::fromUOp(grad), picture = Tensor::fromUOp(node.src(1)), filter = Tensor::fromUOp(node.src(2));
+    const Tensor g = Tensor::fromUOp(grad), picture = Tensor::fromUOp(node.src(1)),
+                 filter = Tensor::fromUOp(node.src(2));
     return std::vector<UOp>{pictureGradient(g, filter, groups).uop(), of.filterGradient(picture, g).uop()};
   };
   derivative.forward = [groups](const std::vector<UOp>& tangents, UOp node) {
