@@ -133,7 +133,7 @@ double floatBound(UOp u, bool upper) {
     const auto& lanes = u.arg().as<std::vector<ConstValue>>();
     auto less = [](const ConstValue& a, const ConstValue& b) { return a.asDouble() < b.asDouble(); };
     auto [low, high] = std::minmax_element(lanes.begin(), lanes.end(), less);
-    return shortestConst(u.dtype(), *(upper ? high : low)).asDouble();
+    return asWritten(u.dtype(), *(upper ? high : low)).asDouble();
   }
   return upper ? INFINITY : -INFINITY;
 }
@@ -248,8 +248,7 @@ void bindFacts(UOpClass& c) {
       });
   // Bounds of floats and booleans become Python values of that type.
   auto bound = [](UOp u, int64_t v, bool upper) -> py::object {
-    if (u.isConst() && !u.isInvalidConst())
-      return fromConst(shortestConst(u.dtype(), u.constValue()), u.dtype());
+    if (u.isConst() && !u.isInvalidConst()) return fromConst(asWritten(u.dtype(), u.constValue()), u.dtype());
     if (u.dtype().scalar().isBool()) return py::bool_(v != 0);
     if (u.dtype().isFloat()) return py::float_(floatBound(u, upper));
     return py::int_(v);

@@ -304,7 +304,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Bool:
   case ArgKind::Int:
   case ArgKind::Float:
-  case ArgKind::Invalid: return fromConst(shortestConst(dtype, arg.constant()), dtype);
+  case ArgKind::Invalid: return fromConst(asWritten(dtype, arg.constant()), dtype);
   case ArgKind::String: return objectOr(py::str(std::string(arg.str())));
   case ArgKind::Ints: {
     const Ints& v = arg.ints();
@@ -344,7 +344,7 @@ py::object fromArg(const Arg& arg, Op op, DType dtype) {
   case ArgKind::Consts: {
     py::list out;
     for (const ConstValue& v : arg.as<std::vector<ConstValue>>())
-      out.append(fromConst(shortestConst(dtype, v), dtype));
+      out.append(fromConst(asWritten(dtype, v), dtype));
     return py::tuple(out);
   }
   case ArgKind::Opts: return py::tuple(py::cast(arg.as<std::vector<Opt>>()));

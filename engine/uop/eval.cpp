@@ -213,16 +213,12 @@ ConstValue convertConst(DType type, ConstValue value) {
   return castConst(type.scalar(), from, value);
 }
 
-ConstValue shortestConst(DType type, ConstValue value) {
-  type = type.scalar();
-  if (value.kind != ConstValue::Kind::Float || !type.isFloat() || type == dtypes::float64 ||
-      !std::isfinite(value.f) || value.f == std::floor(value.f))
+ConstValue asWritten(DType type, ConstValue value) {
+  constexpr int kMostDigits = 6;
+  if (value.kind != ConstValue::Kind::Float || type.scalar() != dtypes::float32 || !std::isfinite(value.f))
     return value;
-  for (int digits = 1; digits < 9; ++digits) { // nine tell any two float32 apart
-    const double written = std::stod(fmt::format("{:.{}g}", value.f, digits));
-    if (dtypes::roundFloat(type, written) == value.f) return ConstValue::ofFloat(written);
-  }
-  return value;
+  const double written = std::stod(fmt::format("{:.{}g}", value.f, kMostDigits));
+  return dtypes::roundFloat(dtypes::float32, written) == value.f ? ConstValue::ofFloat(written) : value;
 }
 
 ConstValue evalAlu(Op op, DType result, DType operand, std::span<const ConstValue> v) {

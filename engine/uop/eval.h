@@ -22,9 +22,9 @@ inline ConstValue evalAlu(Op op, DType result, DType operand, std::initializer_l
 }
 /// A value converted to a constant of the type: wrapped or rounded, and of the type's kind.
 ConstValue convertConst(DType type, ConstValue value);
-/// The number of fewest digits that the type rounds to a constant of it, as people write it: 0.1, where float32 holds
-/// 0.10000000149011612. Numbers of other types stay as they are.
-ConstValue shortestConst(DType type, ConstValue value);
+/// A constant as people write it: 0.1, where float32 holds 0.10000000149011612. Of float32 alone, and of numbers with up to six
+/// digits: one that was computed has more, and stays as it is.
+ConstValue asWritten(DType type, ConstValue value);
 /// The constant that an operation, CAST or BITCAST makes of constants, computed per lane for vectors. Null if
 /// an operand is no number (Invalid counts as a number of type index), or if a BITCAST changes the size.
 UOp evalConstants(Op op, DType result, std::span<const UOp> operands);

@@ -192,10 +192,10 @@ namespace {
 
 /// The argument as people write it: constants with the fewest digits that their type tells apart.
 Arg written(UOp u) {
-  if (u.is(Op::CONST)) return Arg::of(shortestConst(u.dtype(), u.constValue()));
+  if (u.is(Op::CONST)) return Arg::of(asWritten(u.dtype(), u.constValue()));
   if (!u.is(Op::VCONST)) return u.arg();
   auto lanes = u.arg().as<std::vector<ConstValue>>();
-  for (ConstValue& lane : lanes) lane = shortestConst(u.dtype(), lane);
+  for (ConstValue& lane : lanes) lane = asWritten(u.dtype(), lane);
   return Arg::of(std::move(lanes));
 }
 

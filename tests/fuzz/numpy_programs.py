@@ -328,7 +328,7 @@ def generate(seed):
 def settings(seed):
   r = random.Random(seed + 1)
   one_in = lambda n: int(r.randrange(n) == 0)
-  return {"NOOPT": one_in(6), "CPU_LLVM": 1 - one_in(30), "SPLIT_REDUCEOP": 1 - one_in(6)}
+  return {"NOOPT": one_in(6), "CPU_LLVM": 1 - one_in(30), "SPLIT_REDUCEOP": 1 - one_in(6), "PLAIN": one_in(8)}
 
 def differs(steps, seed):
   """The difference, with the program in words; None where all values agree."""

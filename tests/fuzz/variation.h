@@ -87,6 +87,7 @@ inline Variation variationOf(uint64_t seed) {
       {"IGNORE_OOB", oneIn(2)}};
   v.randomOpts = oneIn(4) != 0;
   v.rulesOff = oneIn(6) != 0;
+  v.settings.emplace_back("PLAIN", oneIn(8));
   return v;
 }
 

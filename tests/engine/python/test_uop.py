@@ -141,4 +141,28 @@ def test_division_by_a_product_and_a_shift_stays_within_its_type():
         assert got.op is Ops.CONST and got.arg == int(value / d), (dtype, d, value, got)
   assert made > 10, made
 
+def test_objects_of_a_script_are_arguments():
+  from dataclasses import dataclass
+  @dataclass(frozen=True)
+  class Setting:
+    name: str
+    size: int
+  u = UOp(Ops.CUSTOM, dtypes.void, arg=Setting("a", 3))
+  assert u.arg == Setting("a", 3) and u.arg.size == 3 and u is UOp(Ops.CUSTOM, dtypes.void, arg=Setting("a", 3)) and u is not UOp(Ops.CUSTOM, dtypes.void, arg=Setting("a", 4))
+  assert "Setting(name='a', size=3)" in str(u) and u.replace(dtype=dtypes.int).arg == Setting("a", 3)
+  class Unequal:
+    def __repr__(self): return "unequal"
+  UOp(Ops.CUSTOM, dtypes.void, arg=Unequal())
+  raises(TypeError, lambda: UOp(Ops.CUSTOM, dtypes.void, arg=Unequal()), "another object")
+  raises(TypeError, lambda: UOp(Ops.CUSTOM, dtypes.void, arg={1, 2}), "no hash")
+  raises(Exception, lambda: UOp(Ops.CONST, dtypes.int, arg=Setting("a", 3)))
+
+def test_constants_are_shown_as_they_are_written():
+  for dtype in (dtypes.float32, dtypes.float64):
+    u = UOp.const(dtype, 0.1)
+    assert u.arg == 0.1 and u.vmin == u.vmax == 0.1 and "arg=0.1," in str(u) and UOp.const(dtype, u.arg) is u, (dtype, u.arg)
+  assert UOp.const(dtypes.float32.vec(2), (1.5, -3.2)).arg == (1.5, -3.2) and UOp.const(dtypes.float32.vec(2), (1.5, -3.2)).vmin == -3.2
+  assert UOp.const(dtypes.float32, 1 / 3).arg == 0.3333333432674408 and UOp.const(dtypes.half, 0.1).arg == 0.0999755859375  # what was computed, or is narrow, is told exactly
+  assert Tensor(0.1).item() == 0.10000000149011612  # a value that was computed is told exactly
+
 if __name__ == "__main__": run(globals())

@@ -41,7 +41,7 @@ constexpr Case kCases[] = {
     {"cast-skip-lossless", "i.cast(dtypes.long).cast(dtypes.float)", "i.cast(dtypes.float)"},
     // gates
     {"gate-of-invalid", "b.where(nowhere, nowhere)", "nowhere"},
-    {"gate-of-gate", "b.where((x < 3).where(x, nowhere), nowhere)", "((x < 3) & b).where(x, nowhere)"},
+    {"gate-of-gate", "b.where((x < 3).where(x, nowhere), nowhere)", "(b & (x < 3)).where(x, nowhere)"},
     {"invalid-left", "nowhere + x", "nowhere"},
     {"invalid-right", "x + nowhere", "nowhere"},
     {"lift-gate-left", "b.where(x, nowhere) * 3", "b.where(x * 3, nowhere)"},

@@ -105,6 +105,22 @@ TEST_CASE("Invalid passes through, but not from the branch that is not taken") {
             .isInvalid());
 }
 
+TEST_CASE("a constant of float32 is shown as people write it") {
+  auto shown = [](DType d, double v) { return asWritten(d, ConstValue::ofFloat(v)).f; };
+  CHECK(shown(dtypes::float32, static_cast<double>(0.1f)) == 0.1);
+  CHECK(shown(dtypes::float32, static_cast<double>(-3.2e-7f)) == -3.2e-7);
+  CHECK(shown(dtypes::float32, static_cast<double>(1.f / 3)) == static_cast<double>(1.f / 3));
+  CHECK(shown(dtypes::float16, 0.294921875) == 0.294921875);
+  CHECK(shown(dtypes::float64, 0.1) == 0.1);
+  CHECK(std::isinf(shown(dtypes::float32, INFINITY)));
+  CHECK(std::isnan(shown(dtypes::float32, NAN)));
+  CHECK(asWritten(dtypes::int32, ConstValue::ofInt(7)).i == 7);
+  for (uint32_t bits = 1; bits < 0x7f800000u; bits += 77777) {
+    const auto v = static_cast<double>(__builtin_bit_cast(float, bits));
+    REQUIRE(dtypes::roundFloat(dtypes::float32, shown(dtypes::float32, v)) == v);
+  }
+}
+
 TEST_CASE("what has no value is an error") {
   CHECK_THROWS_AS(evalAlu(Op::LOAD, dtypes::int32, dtypes::int32, {ConstValue::ofInt(1)}), Error);
   CHECK_THROWS_AS(evalAlu(Op::ADD, dtypes::int32, dtypes::int32, {ConstValue::ofInt(1)}), Error);
