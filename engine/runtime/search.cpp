@@ -86,6 +86,30 @@ std::vector<Opt> actionsFor(const KernelOptimizer& s) {
   return actions;
 }
 
+/// The same Opts without one of them, with another amount of one, or with two neighbours exchanged: what no Opt that is added
+/// reaches, such as a tile of 6 rows instead of 8.
+std::vector<std::vector<Opt>> variationsOf(const std::vector<Opt>& opts) {
+  std::vector<std::vector<Opt>> all;
+  for (size_t i = 0; i < opts.size(); ++i) {
+    auto without = opts;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    all.push_back(without);
+    if (i + 1 < opts.size()) {
+      auto exchanged = opts;
+      std::swap(exchanged[i], exchanged[i + 1]);
+      all.push_back(exchanged);
+    }
+    if (opts[i].op != OptOp::UPCAST && opts[i].op != OptOp::UNROLL) continue;
+    for (int64_t amount : {2, 3, 4, 5, 6, 7, 8, 12, 14, 16, 24, 32, 48, 64}) {
+      if (amount == opts[i].arg[0]) continue;
+      auto other = opts;
+      other[i].arg[0] = amount;
+      all.push_back(other);
+    }
+  }
+  return all;
+}
+
 struct Attempt {
   KernelOptimizer state;
   LoweredKernel lowered = {};
@@ -225,7 +249,17 @@ SearchResult search(UOp ast, Device& device, int width) {
     std::vector<const Attempt*> survivors;
     for (const Attempt& c : beam) survivors.push_back(&c);
     std::ranges::sort(survivors, {}, [](const Attempt* c) { return c->number; });
-    for (const Attempt* survivor : survivors)
+    for (const Attempt* survivor : survivors) {
+      for (const std::vector<Opt>& opts : variationsOf(survivor->state.applied())) {
+        KernelOptimizer changed = bare;
+        try {
+          for (const Opt& o : opts) changed.apply(o);
+        } catch (const Error& e) {
+          if (e.kind() != ErrorKind::Compile) throw;
+          continue;
+        }
+        consider(std::move(changed));
+      }
       for (const Opt& action : actionsFor(survivor->state)) {
         KernelOptimizer changed = survivor->state;
         try {
@@ -236,6 +270,7 @@ SearchResult search(UOp ast, Device& device, int width) {
         }
         consider(std::move(changed));
       }
+    }
   }
   result.best = beam.front().state.applied();
   return result;
