@@ -176,51 +176,11 @@ UOp reduceRepeated(Match& m) {
   return UOp::make(Op::CONTIGUOUS, r.dtype(), {all}); // a result of a whole shape has memory of that shape
 }
 
-/// The value below the first EXPAND of an operand if it is read in steps along the rows of what it is a part of, as the input of a
-/// convolution of 1x1 with a stride is; null for other operands.
-UOp readInSteps(UOp operand) {
-  while (operand.in(group::kMovement) && !operand.is(Op::EXPAND)) operand = operand.src(0);
-  if (!operand.is(Op::EXPAND)) return {};
-  const UOp value = operand.src(0);
-  UOp base = value;
-  std::vector<UOp> at = loopsOver(value.shape());
-  for (; base.in(group::kMovement); base = base.src(0)) {
-    if (base.is(Op::PAD)) return {};
-    at = movementIndices(base, at);
-  }
-  if (base == value || 2 * elementCount(value.shape()) > elementCount(base.shape())) return {};
-  UOp along; // the index of the innermost axis
-  for (size_t k = 0; k < at.size(); ++k)
-    if (!(base.shape()[k] == Sint(1))) along = at[k];
-  if (!along) return {};
-  double steps = 1;
-  for (UOp loop : along.ranges()) steps *= static_cast<double>(loop.vmax() + 1);
-  return steps > 1 && static_cast<double>(along.vmax() - along.vmin() + 1) >= 1.5 * steps ? value : UOp();
-}
-
-/// A product whose operand is read in steps: neighbouring lanes lie apart in memory, and its rows fill the nearest cache with what
-/// nobody needs. Stored side by side first, it is read as any other.
 UOp storeStridedOperand(Match& m) {
-  UOp r = m.root(), term = r.src(0);
-  if (vars::plain || r.arg().as<ReduceArg>().op != Op::ADD || !term.is(Op::MUL) || !allInt(term.shape()) ||
-      !isProcessor(r.device()))
-    return m.decline("PLAIN is 1, or it is no product on a processor");
-  const double iterations = elementCount(term.shape());
-  for (size_t side = 0; side < 2; ++side) {
-    const UOp value = readInSteps(term.src(side));
-    if (!value) continue;
-    const double stored = elementCount(value.shape()) * (kStore + kLoad) + kKernel,
-                 apart = iterations * kStridedOperand;
-    if (apart <= stored) continue;
-    because([&] {
-      return Decision{"it is stored: a product reads it in steps", stored, kPriceUnit, {{"read in steps", apart}}};
-    });
-    const UOp together = UOp::make(Op::CONTIGUOUS, value.dtype(), {value});
-    std::vector<UOp> operands(term.src().begin(), term.src().end());
-    operands[side] = operands[side].substitute({{value, together}});
-    return r.withSrc({term.withSrc(operands)});
-  }
-  return m.decline("no operand is read in steps, or a kernel more costs as much");
+  const UOp stored = vars::plain ? UOp() : withStoredOperand(m.root());
+  return stored ? stored
+                : m.decline(
+                      "no product on a processor reads an operand in steps, or a kernel more costs as much");
 }
 
 /// A reduction whose longest axis has no divisor of at most `largest`: over a part of it that has one, and over the few steps

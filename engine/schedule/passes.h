@@ -77,6 +77,9 @@ struct KernelEntry {
 };
 
 UOp earliestRewrites(UOp sink, UOpMap<UOp>* map);
+/// The REDUCE_AXIS of a product with an operand stored side by side first that it reads in steps; null where it has none, or where
+/// that costs more than it saves.
+UOp withStoredOperand(UOp reduce);
 /// Reads of these values (BUFFERs, ASSIGNs) read a copy instead. Assignments still write the buffers
 /// themselves.
 UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);

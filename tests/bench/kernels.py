@@ -308,6 +308,8 @@ def cases():
     yield product_case(M, "batched a @ b.T 16x256x64", (16, 256, 64), (16, 256, 64), "bmk,bnk->bmn", lambda a, b: a @ b.swapaxes(1, 2) if hasattr(a, "strides") else a @ b.transpose(1, 2))
     yield conv_case(M, "conv 3x3 256x14x14 b8", (8, 256, 14, 14), (256, 256, 3, 3), 1, 1)
     yield conv_case(M, "conv 3x3/2 128x28x28 b8", (8, 128, 28, 28), (256, 128, 3, 3), 2, 1)
+    yield conv_case(M, "conv 1x1/2 256x56x56", (1, 256, 56, 56), (512, 256, 1, 1), 2, 0)
+    yield conv_case(M, "conv 1x1/2 1024x14x14", (1, 1024, 14, 14), (2048, 1024, 1, 1), 2, 0)
     yield conv_case(M, "conv 5x5 32x32x32 b8", (8, 32, 32, 32), (64, 32, 5, 5), 1, 2)
     yield transposed_depthwise_case(M, "transposed depthwise 4x4/2 64x28x28 b8", (8, 64, 28, 28), 4, 2, 1)
     yield conv_case(M, "conv1d 9 64x4096", (1, 64, 4096), (64, 64, 9), 1, 4)

@@ -106,4 +106,40 @@ class WindowsAtMargins(unittest.TestCase):
       return len(x.conv2d(w, padding=k // 2).relu().pad((1, 1, 1, 1), value=1.0).contiguous().schedule())
     self.assertEqual([kernels(3, 3), kernels(1, 3), kernels(8, 1)], [2, 2, 1])
 
+class OperandsReadInSteps(unittest.TestCase):
+  def kernels(self, picture, filters, **options):
+    x, w = Tensor(picture).realize(), Tensor(filters).realize()
+    return len(x.conv2d(w, **options).schedule())
+
+  def test_they_are_stored_first_where_that_pays(self):
+    rng = np.random.default_rng(9)
+    def draw(*shape): return rng.normal(size=shape).astype(np.float32)
+    picture = draw(1, 64, 56, 56)
+    self.assertEqual(self.kernels(picture, draw(128, 64, 1, 1), stride=2), 2)
+    self.assertEqual(self.kernels(picture, draw(512, 64, 1, 1), stride=3), 2)
+    self.assertEqual(self.kernels(picture, draw(8, 64, 1, 1), stride=2), 1)    # read too seldom
+    self.assertEqual(self.kernels(picture, draw(128, 64, 1, 1)), 1)            # side by side
+    self.assertEqual(self.kernels(picture, draw(128, 64, 1, 1), stride=(2, 1)), 1) # whole rows are read
+    with Context(PLAIN=1): self.assertEqual(self.kernels(picture, draw(128, 64, 1, 1), stride=2), 1)
+    a, b = Tensor(draw(512, 512)).realize(), Tensor(draw(256, 256)).realize()
+    self.assertEqual(len((a[::2, ::2] @ b).schedule()), 2)
+    self.assertEqual(len((b @ a[:, ::2][:256]).schedule()), 2)
+
+  def test_numbers(self):
+    rng = np.random.default_rng(10)
+    for size, stride, channels, filters in ((56, 2, 64, 128), (31, 3, 100, 300), (15, 2, 256, 512)):
+      x, w = rng.normal(size=(1, channels, size, size)), rng.normal(size=(filters, channels, 1, 1))
+      seen = x[:, :, ::stride, ::stride]
+      expected, scale = np.einsum("bcyx,oc->boyx", seen, w[:, :, 0, 0]), np.sqrt(channels)
+      for way in WAYS:
+        with self.subTest(size=size, **way), Context(**way):
+          a, b = Tensor(x.astype(np.float32), requires_grad=True), Tensor(w.astype(np.float32), requires_grad=True)
+          y = a.conv2d(b, stride=stride)
+          np.testing.assert_allclose(y.numpy(), expected, atol=1e-5 * scale)
+          y.sum().backward()
+          np.testing.assert_allclose(b.grad.numpy()[:, :, 0, 0], np.tile(seen.sum((0, 2, 3)), (filters, 1)), atol=1e-3)
+          grad = np.zeros_like(x)
+          grad[:, :, ::stride, ::stride] = w.sum((0, 2, 3))[None, :, None, None]
+          np.testing.assert_allclose(a.grad.numpy(), grad, atol=1e-3)
+
 if __name__ == "__main__": unittest.main()
