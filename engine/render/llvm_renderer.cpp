@@ -9,6 +9,7 @@
 #include "engine/render/line_map.h"
 #include "engine/render/llvm_dialect.h"
 #include "engine/render/llvm_dots.h"
+#include "engine/render/llvm_masks.h"
 #include "engine/render/llvm_tiles.h"
 
 #include <fmt/format.h>
@@ -216,6 +217,8 @@ private:
                                           type, first, u.dtype().count()));
     }
     if (std::string repeated = repeatedGroup(u); !repeated.empty()) return repeated;
+    if (std::string mask = writeMaskOfFew(out_, u, [&](UOp s) { return value(s); }); !mask.empty())
+      return mask;
     if (std::string shuffled = shuffle(u); !shuffled.empty()) return shuffled;
     std::string v = "poison";
     for (size_t i = 0; i < u.srcCount(); ++i)
