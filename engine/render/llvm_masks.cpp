@@ -1,4 +1,5 @@
-// The first lane is the lowest bit, on processors whose bytes are in that order: all that kernels are compiled for.
+// Each condition is given to all lanes and kept in its own. Bits of a number, as a mask, would be shorter, but LLVM 19 does not end
+// its work on some of them (1 in 150 random ones).
 #include "engine/render/llvm_masks.h"
 
 #include <fmt/format.h>
@@ -9,31 +10,32 @@
 namespace uopscope {
 
 std::string writeMaskOfFew(LlvmText& out, UOp lanes, const std::function<std::string(UOp)>& value) {
+  constexpr size_t kFewestLanes = 8, kLanesOfCondition = 4;
   const size_t count = lanes.srcCount();
-  if (!lanes.dtype().isBool() || (count != 8 && count != 16 && count != 32 && count != 64)) return {};
-  struct Condition {
-    UOp is;
-    uint64_t lanes;
-  };
-  std::vector<Condition> conditions;
-  for (size_t i = 0; i < count; ++i) {
-    auto known = std::ranges::find(conditions, lanes.src(i), &Condition::is);
-    if (known == conditions.end()) known = conditions.insert(known, {lanes.src(i), 0});
-    known->lanes |= uint64_t{1} << i;
-  }
-  if (conditions.size() * 4 > count) return {};
-  const std::string type = fmt::format("i{}", count);
+  if (!lanes.dtype().isBool() || count < kFewestLanes) return {};
+  std::vector<UOp> conditions;
+  for (UOp s : lanes.src())
+    if (std::ranges::find(conditions, s) == conditions.end()) conditions.push_back(s);
+  if (conditions.size() * kLanesOfCondition > count) return {};
+  const std::string type = LlvmText::type(lanes.dtype());
   std::string all;
-  for (const Condition& c : conditions) {
-    if (c.is.isConst(0)) continue;
-    const auto bits =
-        static_cast<int64_t>(c.lanes << (64 - count)) >> (64 - count); // as LLVM prints them, signed
-    std::string own = std::to_string(bits);
-    if (!c.is.isConst())
-      own = out.emit("bits", fmt::format("select i1 {}, {} {}, {} 0", value(c.is), type, bits, type));
-    all = all.empty() ? own : out.emit("bits", fmt::format("or {} {}, {}", type, all, own));
+  for (UOp c : conditions) {
+    if (c.isConst(0)) continue;
+    std::string own;
+    for (UOp s : lanes.src()) own += fmt::format("{}i1 {}", own.empty() ? "" : ", ", s == c);
+    own = "<" + own + ">";
+    if (!c.isConst()) {
+      const std::string first = out.emit(
+                            "vec", fmt::format("insertelement {} poison, i1 {}, i32 0", type, value(c))),
+                        every = out.emit(
+                            "vec",
+                            fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer",
+                                        type, first, count));
+      own = out.emit("mask", fmt::format("and {} {}, {}", type, every, own));
+    }
+    all = all.empty() ? own : out.emit("mask", fmt::format("or {} {}, {}", type, all, own));
   }
-  return out.emit("mask", fmt::format("bitcast {} {} to {}", type, all, LlvmText::type(lanes.dtype())));
+  return all;
 }
 
 } // namespace uopscope

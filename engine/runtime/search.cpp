@@ -202,6 +202,20 @@ void tell(const Attempt& c) {
     fmt::print("BEAM {:>12} {}\n", ran ? fmt::format("{:.2f} us", c.seconds * 1e6) : "refused", opts);
 }
 
+/// Whether Opts still beat those by hand when both are timed in turns: among hundreds of candidates one is fast by chance.
+bool isFaster(UOp ast, Device& device, Bench& bench, const KernelOptimizer& found,
+              const KernelOptimizer& byHand) {
+  constexpr int kTurns = 6;
+  std::vector<Attempt> both{{.state = found}, {.state = byHand}};
+  compileAll(ast, both, device);
+  if (!both[0].refusal.empty() || !both[1].refusal.empty()) return both[0].refusal.empty();
+  for (int turn = 0; turn < kTurns; ++turn)
+    for (Attempt& a : both)
+      a.seconds =
+          std::min(a.seconds, bench.time(a.lowered, *a.program, std::numeric_limits<double>::infinity()));
+  return both[0].seconds < kProgress * both[1].seconds;
+}
+
 SearchResult search(UOp ast, Device& device, int width) {
   SearchResult result;
   const Target& target = device.renderer().target();
@@ -273,6 +287,8 @@ SearchResult search(UOp ast, Device& device, int width) {
     }
   }
   result.best = beam.front().state.applied();
+  if (result.best != chosen.applied() && !isFaster(ast, device, bench, beam.front().state, chosen))
+    result.best = chosen.applied();
   return result;
 }
 
