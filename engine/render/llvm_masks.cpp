@@ -23,7 +23,7 @@ std::string writeMaskOfFew(LlvmText& out, UOp lanes, const std::function<std::st
     if (c.isConst(0)) continue;
     std::string own;
     for (UOp s : lanes.src()) own += fmt::format("{}i1 {}", own.empty() ? "" : ", ", s == c);
-    own = "<" + own + ">";
+    own = fmt::format("<{}>", own);
     if (!c.isConst()) {
       const std::string first = out.emit(
                             "vec", fmt::format("insertelement {} poison, i1 {}, i32 0", type, value(c))),

@@ -10,9 +10,10 @@ namespace uopscope::sched {
 constexpr const char* kPriceUnit = "quarters of a vector operation";
 constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
 constexpr double kStepOfSum =
-    kLoad + 2;                        ///< an iteration of a reduction: one load and its operation, at least
-constexpr double kUntiled = 0.7;      ///< what an iteration of a product loses without tiles
-constexpr double kStridedOperand = 0.2; ///< what an iteration of a product loses by an operand that it reads in steps
+    kLoad + 2;                   ///< an iteration of a reduction: one load and its operation, at least
+constexpr double kUntiled = 0.7; ///< what an iteration of a product loses without tiles
+constexpr double kStridedOperand =
+    0.2; ///< what an iteration of a product loses by an operand that it reads in steps
 constexpr double kUntiledWindows = 8; ///< the same for a convolution whose kernel stores margins, too
 
 } // namespace uopscope::sched
