@@ -213,16 +213,18 @@ py::object fromWmma(const WmmaArg& w) {
                         tuple(w.reduceAxes));
 }
 
-} // namespace
-
-namespace {
-
 /// Objects of a script that are arguments of nodes, by their text: a node, and a trace, holds the text. They stay as long as the
 /// module does.
 py::dict argumentObjects() {
   py::module_ module = py::module_::import("_uopscope");
   if (!py::hasattr(module, "_argument_objects")) module.attr("_argument_objects") = py::dict();
   return module.attr("_argument_objects");
+}
+
+/// Whether there are any: texts of nodes are read far more often than objects are made.
+bool& hasArgumentObjects() {
+  static bool any = false;
+  return any;
 }
 
 /// The text of an object of a script, such as a frozen dataclass. Equal texts have to stand for equal objects, since nodes are
@@ -235,6 +237,7 @@ Arg ofObject(py::handle h) {
         fmt::format("{} cannot be the argument of a UOp: it has no hash", std::string(text)));
   }
   py::dict known = argumentObjects();
+  hasArgumentObjects() = true;
   if (!known.contains(text))
     known[text] = h;
   else if (!py::object(known[text]).equal(h))
@@ -246,6 +249,7 @@ Arg ofObject(py::handle h) {
 }
 
 py::object objectOr(py::str text) {
+  if (!hasArgumentObjects()) return text;
   const py::dict known = argumentObjects();
   return known.contains(text) ? py::object(known[text]) : py::object(std::move(text));
 }

@@ -294,9 +294,9 @@ SearchResult search(UOp ast, Device& device, int width) {
 
 std::string keyOf(const std::string& content, Device& device, int width) {
   const Target& target = device.renderer().target();
-  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={}\n{}\n{}", content, width,
-                     target.device, target.suffix, target.globalMax[0], vars::nolocals.value(),
-                     vars::tc.value(), vars::tcSelect.value(), buildIdentity(),
+  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={} PLAIN={}\n{}\n{}", content,
+                     width, target.device, target.suffix, target.globalMax[0], vars::nolocals.value(),
+                     vars::tc.value(), vars::tcSelect.value(), vars::plain.value(), buildIdentity(),
                      processor().name + hostIdentity());
 }
 

@@ -1,5 +1,6 @@
 // BEAM=n: Opts of a kernel found by search. In every round each of the n best kernels is changed by one Opt
-// in all possible ways, and each result is compiled and timed. The search ends when no result is faster.
+// in all possible ways (one more, one less, another amount, another order), and each result is compiled and
+// timed. The search ends when no result is faster.
 //
 //   std::vector<Opt> best = searchOpts(ast, device, 4);   // for KernelInfo::optsToApply
 //

@@ -265,12 +265,8 @@ void Tensor::set(std::vector<Index> indices, const Operand& operand) const {
   if (requiresGrad().value_or(false) || v.requiresGrad().value_or(false))
     fail(ErrorKind::Unsupported, "setitem with requires_grad is not supported");
   if (numel() == Sint(0)) return;
-  state_->makeWhole();
   realize();
-  if (state_->isStoredOnce) { // it became that just now
-    state_->makeWhole();
-    realize();
-  }
+  if (state_->makeWhole()) realize();
   if (!graph::isMemory(graph::viewed(uop())))
     fail(ErrorKind::Runtime, "setitem target needs to be contiguous");
   Tensor result = getOrSet(std::move(indices), v);

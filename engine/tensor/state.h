@@ -38,8 +38,8 @@ struct Tensor::State : std::enable_shared_from_this<Tensor::State> {
   /// that use it.
   void leaveSharedBuffer();
   /// Called before an assignment. If the elements of the tensor repeat and were stored once (stored_once.h), its names stand for
-  /// memory of its whole shape from now on.
-  void makeWhole();
+  /// memory of its whole shape from now on, which is not computed yet. Returns whether they do.
+  bool makeWhole();
   /// Calls f(State&) for each name of this memory, starting with this one. f must not change the ring.
   template <typename F>
   void forEachName(F f) {

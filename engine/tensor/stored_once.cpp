@@ -94,16 +94,18 @@ void storeRepeatedOnce(const std::vector<Tensor>& tensors, std::vector<std::pair
   }
 }
 
-void Tensor::State::makeWhole() {
+bool Tensor::State::makeWhole() {
   bool any = false;
   forEachName([&](State& s) {
     any = any || s.isStoredOnce;
     s.isStoredOnce = false;
   });
+  if (!any) return false;
   const UOp spread = graph::viewed(uop);
-  if (!any || !spread.is(Op::EXPAND)) return;
+  if (!spread.is(Op::EXPAND)) return false;
   const UOp whole = UOp::make(Op::CONTIGUOUS, spread.dtype(), {spread}, Arg::of("own"));
   forEachName([&](State& s) { s.become(UOp(s.uop).substitute({{spread, whole}})); });
+  return true;
 }
 
 } // namespace uopscope
