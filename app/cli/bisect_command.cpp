@@ -149,7 +149,7 @@ int bisectScriptOf(const BisectArguments& o) {
         if (fuel != SIZE_MAX) environment.emplace_back("UOPSCOPE_FUEL", std::to_string(fuel));
         const int code = runProgram(command, {}, log.path(), environment);
         if (code == kInterrupted) throw Error(ErrorKind::Runtime, "interrupted");
-        ScriptRun run{code != kFine, {}};
+        ScriptTrial run{code != kFine, {}};
         if (fs::exists(report.path(), ignored))
           run.last = LastRewrite::read(report.path());
         else if (fuel == SIZE_MAX)

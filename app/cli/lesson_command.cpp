@@ -176,7 +176,7 @@ private:
     auto check = [&](const std::string& answer, bool right) {
       ++answers_;
       try {
-        const Mark m = markAnswer(q, answer, shell_.traceOf(q));
+        const AnswerMark m = markAnswer(q, answer, shell_.traceOf(q));
         if (m.right != right)
           fail(b, fmt::format("\"{}\" is marked as {}; expected is \"{}\" ({})", answer,
                               m.right ? "right" : "wrong", m.expected, q.ask));
@@ -269,7 +269,7 @@ private:
       }
       ++tries;
       const bool shown = *line == "answer";
-      const Mark m = markAnswer(q, *line, shell_.traceOf(q));
+      const AnswerMark m = markAnswer(q, *line, shell_.traceOf(q));
       if (m.right || shown) {
         progress_.right += m.right, progress_.firstTry += m.right && tries == 1;
         fmt::print("{}{}{}\n", m.right ? paint(Paint::Added, "Right.") : fmt::format("It is {}.", m.expected),

@@ -294,12 +294,24 @@ int64_t placesIn(const KernelOptimizer& s, UOp red) {
   return places;
 }
 
-/// The terms of a reduction that lie side by side become several vectors of accumulators, which wait for each other less.
+int64_t sumsOver(const KernelOptimizer& s, UOp range) {
+  return std::ranges::count_if(s.reduces(), [&](UOp red) {
+    const auto over = rangesIn(red.src().subspan(1));
+    return std::ranges::find(over, range) != over.end();
+  });
+}
+
+/// The terms of a reduction that lie side by side become several vectors of accumulators, which wait for each other less. Sums
+/// that share the loop have as many each, and all of them stay in registers.
 void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
   UOp along;
   for (UOp r : rangesIn(red.src().subspan(1)))
     if (suitsLanes(s, r)) along = r;
   int64_t amount = along ? lanesOfRow(s, along, width) : 0;
+  const int64_t accumulators = amount ? sumsOver(s, along) * placesIn(s, red) : 0;
+  while (amount > width && amount % (2 * width) == 0 &&
+         amount * accumulators > mostTileRegisters(width) * width)
+    amount /= 2;
   if (amount && amount * placesIn(s, red) <= kMostPlaces)
     tryApply(s, unroll(s, along, amount),
              inWords("terms of a row lie side by side: vectors of accumulators"));
@@ -322,7 +334,8 @@ void chooseForRows(KernelOptimizer& s, int64_t width) {
   }
 }
 
-/// Sums beside the main one, such as those of a norm of many tensors, have lanes of their own unless results are lanes.
+/// Sums beside the main one, such as those of a norm of many tensors, have lanes of their own unless results, or terms of a loop
+/// that they share, are lanes.
 /// `main`: the number of the main one. An Opt makes new nodes, in the same order, so the time for many sums grows with the
 /// square of their number.
 void chooseForFurtherSums(KernelOptimizer& s, size_t main, int64_t width) {
@@ -330,8 +343,15 @@ void chooseForFurtherSums(KernelOptimizer& s, size_t main, int64_t width) {
   if (s.reduces().size() > kMostSums) return;
   for (UOp red : s.reduces())
     if (red.src(0).below().contains(Op::REDUCE)) return;
-  for (size_t i = 0; i < s.reduces().size(); ++i)
-    if (i != main && placesIn(s, s.reduces()[i]) == 1) giveLanes(s, s.reduces()[i], width);
+  auto hasTermsAsLanes = [&](UOp red) {
+    const auto over = rangesIn(red.src().subspan(1));
+    return std::ranges::any_of(over, [&](UOp r) { return r.axisType() == AxisType::Unroll; });
+  };
+  const bool areTerms = hasTermsAsLanes(s.reduces()[main]);
+  for (size_t i = 0; i < s.reduces().size(); ++i) {
+    const UOp red = s.reduces()[i];
+    if (i != main && !hasTermsAsLanes(red) && (areTerms || placesIn(s, red) == 1)) giveLanes(s, red, width);
+  }
 }
 
 int64_t vectorWidth(const Target& target) {

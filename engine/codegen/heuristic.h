@@ -20,6 +20,7 @@ struct KernelShape {
   std::vector<UOp> outputs;       ///< LOOP ranges of constant extent
   std::vector<UOp> summed;        ///< ranges of the main reduction
   UOp reduction;
+  int64_t sums = 1; ///< reductions in the main one's loop, which reads what all of them read
 };
 
 KernelShape inspect(const KernelOptimizer& s);

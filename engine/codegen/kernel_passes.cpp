@@ -11,6 +11,7 @@
 #include "engine/codegen/final_rules.h"
 #include "engine/codegen/gpudims.h"
 #include "engine/codegen/images.h"
+#include "engine/codegen/joined_sums.h"
 #include "engine/codegen/lane_rules.h"
 #include "engine/codegen/locals.h"
 #include "engine/codegen/memory.h"
@@ -103,6 +104,9 @@ const PatternMatcher* stagedOnCpu(const Target& target) {
 const PatternMatcher* orderedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().effectOrder;
 }
+const PatternMatcher* joinedOnCpu(const Target& target) {
+  return target.hasLocal || vars::plain ? nullptr : &joinedSumRules();
+}
 const PatternMatcher* users(const Target& target) {
   bool any = target.preMatcher || rendererRules(target.device).pre;
   return any ? &matchers().none : nullptr;
@@ -129,6 +133,10 @@ UOp viewAst(const KernelPass& pass, UOp sink, const Target& target) {
 UOp splitRanges(const KernelPass& pass, UOp sink, const Target& target) {
   SplitRangesContext splits;
   return rewrite(pass, sink, target, splits);
+}
+
+UOp joinSumsOfKernel(const KernelPass& pass, UOp sink, const Target& target) {
+  return joinSums(sink, target, pass.name);
 }
 
 /// Cuts loops, simplifies, and repeats: a piece may be cut again along its remaining loops.
@@ -205,6 +213,8 @@ constexpr KernelPass kPasses[] = {
      "a range that is used modulo a number becomes two"},
     {"initial symbolic", Part::BeforeOpts, kKernel, all<&M::initialSymbolic>, nullptr,
      "index and value expressions take their simplest form"},
+    {"join sums", Part::BeforeOpts, kKernel, joinedOnCpu, joinSumsOfKernel,
+     "sums that read the same memory in the same order share a loop"},
     {"simplify ranges", Part::BeforeOpts, kKernel, all<&M::simplifyRanges>, nullptr,
      "ranges that no address needs apart become one"},
     {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,

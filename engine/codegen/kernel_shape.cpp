@@ -58,11 +58,14 @@ KernelShape inspect(const KernelOptimizer& s) {
     if (u.is(Op::STORE) && u.src(0).is(Op::INDEX)) stored.push_back(u.src(0));
   // The copies that a reduction reads have accesses and loops of their own, which are left out.
   UOpMap<bool> own;
-  if (k.reduction)
-    visitBelow(k.reduction.src(0), [&](UOp u) {
-      if (u.is(Op::INDEX)) own[u] = true;
-      return u.is(Op::AFTER) ? Visit::Past : Visit::Below;
-    });
+  std::vector<UOp> terms;
+  for (UOp red : s.reduces())
+    if (std::ranges::equal(red.src().subspan(1), k.reduction.src().subspan(1))) terms.push_back(red.src(0));
+  k.sums = std::max<int64_t>(1, static_cast<int64_t>(terms.size()));
+  visitBelow(terms, [&](UOp u) {
+    if (u.is(Op::INDEX)) own[u] = true;
+    return u.is(Op::AFTER) ? Visit::Past : Visit::Below;
+  });
   for (UOp a : s.accesses()) {
     bool isWrite = std::find(stored.begin(), stored.end(), a) != stored.end();
     if (isWrite && (!k.reduction || a.bufferOf().is(Op::DEFINE_GLOBAL)))

@@ -39,7 +39,7 @@ public:
 
   /// The copy of this thread's part of the tile of a step, as an effect. A step that may lie behind the last
   /// one gets a gate.
-  UOp copy(const Tile& tile, UOp memory, UOp step, bool isAsync) {
+  UOp copy(const StagedTile& tile, UOp memory, UOp step, bool isAsync) {
     int64_t group = 1;
     UOp number = UOp::index(0);
     for (UOp t : threads_) {
@@ -81,12 +81,12 @@ public:
     for (UOp t : threads_) number = number + t;
     return number < int64_t{1};
   }
-  UOp readBack(const Tile& tile, UOp memory) const {
+  UOp readBack(const StagedTile& tile, UOp memory) const {
     return memory.indexed({stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))}, tile.read.dtype());
   }
 
   /// The descriptor of the operand that a core reads at the coordinates of the tile.
-  UOp descriptor(const Tile& tile, UOp memory, bool termsSideBySide) const {
+  UOp descriptor(const StagedTile& tile, UOp memory, bool termsSideBySide) const {
     const int64_t itemsize = tile.read.dtype().itemsize();
     UOp place = (stage(tile, steps_) + placeOf(tile, valuesOfLoops(tile))) * itemsize;
     UOp address = UOp::make(Op::CAST, dtypes::uint32, {memory}) + place.cast(dtypes::uint32);
@@ -95,7 +95,7 @@ public:
   }
 
 private:
-  UOp stage(const Tile& tile, UOp step) const { return step % stages_ * tile.step; }
+  UOp stage(const StagedTile& tile, UOp step) const { return step % stages_ * tile.step; }
 
   const std::vector<UOp>& threads_;
   UOp steps_;
@@ -110,8 +110,9 @@ constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE)
 
 /// The reads of the sum, as tiles; none if one of them cannot be staged, since an operand left in global memory
 /// would take as long as both.
-std::vector<Tile> tilesOf(const std::vector<UOp>& nodes, const Sum& sum, const std::vector<UOp>& threads) {
-  std::vector<Tile> tiles;
+std::vector<StagedTile> tilesOf(const std::vector<UOp>& nodes, const Sum& sum,
+                                const std::vector<UOp>& threads) {
+  std::vector<StagedTile> tiles;
   std::vector<UOp> terms; // the ranges of a WMMA's operands: rows, terms, columns, terms
   if (UOp product = productOf(sum); product && product.srcCount() > 4 && product.src(4).is(Op::RANGE) &&
                                     product.src(4).axisType() == AxisType::Placeholder)
@@ -127,8 +128,8 @@ std::vector<Tile> tilesOf(const std::vector<UOp>& nodes, const Sum& sum, const s
 }
 
 /// Whether enough threads, or warps, read the same elements.
-bool isReused(const std::vector<Tile>& tiles) {
-  auto reuses = [](int64_t least) { return [least](const Tile& t) { return t.reuse >= least; }; };
+bool isReused(const std::vector<StagedTile>& tiles) {
+  auto reuses = [](int64_t least) { return [least](const StagedTile& t) { return t.reuse >= least; }; };
   return tiles[0].byAddress ? std::any_of(tiles.begin(), tiles.end(), reuses(kStagingReuseOfWarps))
                             : std::all_of(tiles.begin(), tiles.end(), reuses(kStagingReuse));
 }
@@ -145,8 +146,8 @@ UOp loopOverTerms(UOp ast) {
 
 /// What happens in a step before its operands are read, and before the first step.
 /// `computing`: steps whose products may still read their stages when the next step begins.
-std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector<UOp>& memories, UOp steps,
-                               int64_t stages, int64_t computing, bool isAsync, Copies& copies) {
+std::vector<UOp> copiesOfSteps(const std::vector<StagedTile>& tiles, const std::vector<UOp>& memories,
+                               UOp steps, int64_t stages, int64_t computing, bool isAsync, Copies& copies) {
   auto copyAll = [&](UOp step, UOp after) {
     std::vector<UOp> all;
     for (size_t i = 0; i < tiles.size(); ++i)
@@ -165,7 +166,7 @@ std::vector<UOp> copiesOfSteps(const std::vector<Tile>& tiles, const std::vector
 }
 
 /// The same by the memory engine: the first thread of a group begins the copies of a step, all threads wait for their bytes.
-std::vector<UOp> boxesOfSteps(const std::vector<Tile>& tiles, const std::vector<TileBoxes>& boxes,
+std::vector<UOp> boxesOfSteps(const std::vector<StagedTile>& tiles, const std::vector<TileBoxes>& boxes,
                               const std::vector<UOp>& memories, UOp steps, int64_t computing, UOp isFirst) {
   const int64_t stages = boxes[0].box.stages, ahead = stages - 1 - computing;
   auto barrier = [&](size_t i, UOp number) {
@@ -192,7 +193,7 @@ std::vector<UOp> boxesOfSteps(const std::vector<Tile>& tiles, const std::vector<
 }
 
 /// The product with descriptors in place of the elements that its core reads itself.
-UOp productFromShared(UOp product, int64_t ahead, const std::vector<Tile>& tiles,
+UOp productFromShared(UOp product, int64_t ahead, const std::vector<StagedTile>& tiles,
                       const std::vector<UOp>& memories, const Copies& copies) {
   std::vector<UOp> sources;
   for (size_t operand = 0; operand < 2; ++operand)
@@ -224,7 +225,7 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   const UOp product = productOf(sum);
   const TensorCore* core = coreOf(product, target);
   if (!sum.steps) return notStaged(ast, core, "the sum is no loop over steps");
-  const std::vector<Tile> tiles = tilesOf(nodes, sum, threads);
+  const std::vector<StagedTile> tiles = tilesOf(nodes, sum, threads);
   if (tiles.empty())
     return notStaged(ast, core, "a step has no tile of 64 elements side by side, as many for each thread");
   if (!tiles[0].isForCore && !isReused(tiles)) return ast;
@@ -232,19 +233,19 @@ UOp stageOperands(UOp ast, const Target& target, int64_t nextId) {
   const Stages stages = chooseStages(tiles, sum, nodes, threads, computing, target);
   if (!stages.count) return notStaged(ast, core, "the stages of a step do not fit");
   int64_t bytes = 0;
-  for (const Tile& t : tiles) bytes += t.bytes();
-  const bool isAsync = target.copiesAsync && std::all_of(tiles.begin(), tiles.end(), [](const Tile& t) {
+  for (const StagedTile& t : tiles) bytes += t.bytes();
+  const bool isAsync = target.copiesAsync && std::all_of(tiles.begin(), tiles.end(), [](const StagedTile& t) {
                          return t.byAddress && canCopyAsync(t.vector * t.read.dtype().itemsize());
                        });
 
   std::vector<TileBoxes> boxes;
-  for (const Tile& tile : tiles)
+  for (const StagedTile& tile : tiles)
     if (auto found = target.copiesBoxes ? boxesOf(tile, stages.count) : std::nullopt)
       boxes.push_back(std::move(*found));
   const bool byEngine = boxes.size() == tiles.size();
 
   std::vector<UOp> memories, ready;
-  for (const Tile& tile : tiles) {
+  for (const StagedTile& tile : tiles) {
     const int64_t barriers = byEngine ? stages.count * kBarrierBytes / tile.read.dtype().itemsize() : 0;
     memories.push_back(UOp::make(Op::DEFINE_LOCAL,
                                  tile.read.dtype().ptr(stages.count * tile.step + barriers, AddrSpace::Local),

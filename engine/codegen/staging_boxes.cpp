@@ -27,7 +27,7 @@ bool staysInRow(UOp index, int64_t pitch) {
 
 } // namespace
 
-std::optional<TileBoxes> boxesOf(const Tile& tile, int64_t stages) {
+std::optional<TileBoxes> boxesOf(const StagedTile& tile, int64_t stages) {
   if (!tile.isForCore) return {};
   const int64_t itemsize = tile.read.dtype().itemsize(), inRow = kSwizzledRow / itemsize;
   TileBoxes found;
@@ -55,8 +55,8 @@ std::optional<TileBoxes> boxesOf(const Tile& tile, int64_t stages) {
   return found;
 }
 
-std::vector<UOp> copiesOfBoxes(const Tile& tile, const TileBoxes& boxes, UOp memory, UOp steps, UOp step,
-                               UOp isFirst) {
+std::vector<UOp> copiesOfBoxes(const StagedTile& tile, const TileBoxes& boxes, UOp memory, UOp steps,
+                               UOp step, UOp isFirst) {
   UOp gate = isFirst;
   if (step.vmax() >= extentOf(steps)) gate = (step < extentOf(steps)) & gate;
   std::vector<UOp> copies;

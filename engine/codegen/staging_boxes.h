@@ -17,11 +17,11 @@ struct TileBoxes {
   std::vector<size_t> others; ///< digits of the tile that number its boxes
   int64_t count = 1;          ///< boxes of a tile
 };
-std::optional<TileBoxes> boxesOf(const Tile& tile, int64_t stages);
+std::optional<TileBoxes> boxesOf(const StagedTile& tile, int64_t stages);
 
 /// The copies of the boxes of a step, by the thread for which `isFirst` holds, as effects. `place` is where the stage begins,
 /// `steps` the loop over steps, and a step that may lie behind the last one is left out.
-std::vector<UOp> copiesOfBoxes(const Tile& tile, const TileBoxes& boxes, UOp memory, UOp steps, UOp step,
-                               UOp isFirst);
+std::vector<UOp> copiesOfBoxes(const StagedTile& tile, const TileBoxes& boxes, UOp memory, UOp steps,
+                               UOp step, UOp isFirst);
 
 } // namespace uopscope

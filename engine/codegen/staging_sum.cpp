@@ -62,10 +62,10 @@ int64_t stepsAhead(const std::vector<UOp>& nodes, const Sum& sum) {
              : kProductsAhead;
 }
 
-Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
+Stages chooseStages(const std::vector<StagedTile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
                     const std::vector<UOp>& threads, int64_t computing, const Target& target) {
   StagedStep step;
-  for (const Tile& t : tiles) step.bytes += t.bytes();
+  for (const StagedTile& t : tiles) step.bytes += t.bytes();
   Stages two;
   two.count = 2 * step.bytes <= target.sharedMax ? 2 : 0;
   const TensorCore* core = coreOf(productOf(sum), target);
@@ -82,13 +82,13 @@ Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::v
                   extentOf(sum.steps));
 }
 
-Decision reasonToStage(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes) {
+Decision reasonToStage(const std::vector<StagedTile>& tiles, const Sum& sum, int64_t bytes) {
   if (!tiles[0].byAddress)
     return {.reason = fmt::format(
                 "each element is read by {} threads of a group: {} bytes of shared memory, a barrier a step",
                 tiles[0].reuse, bytes)};
   int64_t shared = 0, fromGlobal = 0, loaded = 0, loadedByWarps = 0;
-  for (const Tile& t : tiles) {
+  for (const StagedTile& t : tiles) {
     shared += t.size * t.read.dtype().itemsize();
     fromGlobal += t.size * t.reuse * t.read.dtype().itemsize();
     loaded += t.size;
@@ -107,7 +107,7 @@ Decision reasonToStage(const std::vector<Tile>& tiles, const Sum& sum, int64_t b
           .others = {{"each warp loads its own operands", static_cast<double>(fromGlobal)}}};
 }
 
-Decision reasonForBoxes(const std::vector<Tile>& tiles, const std::vector<TileBoxes>& boxes) {
+Decision reasonForBoxes(const std::vector<StagedTile>& tiles, const std::vector<TileBoxes>& boxes) {
   constexpr int64_t kWarp = 32, kEach = 16; // threads that one instruction is for, bytes that a thread copies
   int64_t count = 0, bytes = 0;
   for (size_t i = 0; i < tiles.size(); ++i) {

@@ -24,13 +24,13 @@ const TensorCore* coreOf(UOp product, const Target& target);
 int64_t stepsAhead(const std::vector<UOp>& nodes, const Sum& sum);
 
 /// The stages that take turns: two where threads wait for their copies themselves; no count if not even the fewest fit.
-Stages chooseStages(const std::vector<Tile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
+Stages chooseStages(const std::vector<StagedTile>& tiles, const Sum& sum, const std::vector<UOp>& nodes,
                     const std::vector<UOp>& threads, int64_t computing, const Target& target);
 
 /// Why the operands of these tiles are staged. The bytes that a group loads for a step say what it saves.
-Decision reasonToStage(const std::vector<Tile>& tiles, const Sum& sum, int64_t bytes);
+Decision reasonToStage(const std::vector<StagedTile>& tiles, const Sum& sum, int64_t bytes);
 /// Why the memory engine copies.
-Decision reasonForBoxes(const std::vector<Tile>& tiles, const std::vector<TileBoxes>& boxes);
+Decision reasonForBoxes(const std::vector<StagedTile>& tiles, const std::vector<TileBoxes>& boxes);
 /// Why so many stages take turns.
 Decision reasonForStages(const Stages& stages, int64_t computing, int64_t bytes);
 

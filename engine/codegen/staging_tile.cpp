@@ -56,7 +56,7 @@ bool areApart(std::vector<Digit> digits) {
 }
 
 /// Chooses strides in shared memory by use.
-void layOutByUse(Tile& tile) {
+void layOutByUse(StagedTile& tile) {
   auto rank = [&](const Digit& d) {
     if (d.loop.axisType() == AxisType::Unroll) return 3;
     if (isThread(d.loop)) return 1;
@@ -84,7 +84,7 @@ void layOutByUse(Tile& tile) {
 }
 
 /// The bit of the position that bit `bit` of a thread's number in its warp chooses; -1 if it chooses none.
-int positionOfLane(const Tile& tile, int bit) {
+int positionOfLane(const StagedTile& tile, int bit) {
   for (const Digit& d : tile.digits)
     if (d.loop.axisType() == AxisType::Warp && bitsIn(d.divisor) <= bit &&
         bit < bitsIn(d.divisor) + bitsIn(d.extent))
@@ -94,7 +94,7 @@ int positionOfLane(const Tile& tile, int bit) {
 
 /// Keeps the order of global memory, and exchanges bits such that the threads whose requests are served
 /// together read from different banks. Needs digits that are powers of two.
-void layOutByAddress(Tile& tile) {
+void layOutByAddress(StagedTile& tile) {
   for (Digit& d : tile.digits) {
     d.inShared = tile.step ? tile.step : 1;
     tile.step = d.inShared * d.extent;
@@ -121,7 +121,7 @@ void layOutByAddress(Tile& tile) {
 }
 
 /// The layout of an operand that a core reads itself. False if the tile has no such form. Needs digits that are powers of two.
-bool layOutForCore(Tile& tile, const std::vector<UOp>& terms) {
+bool layOutForCore(StagedTile& tile, const std::vector<UOp>& terms) {
   const int itemsize = tile.read.dtype().itemsize(), column = bitsIn(kVectorBytes / itemsize);
   const int64_t inRow = kSwizzledRow / itemsize;
   auto isOfTerms = [&](const Digit& d) {
@@ -169,7 +169,7 @@ bool layOutForCore(Tile& tile, const std::vector<UOp>& terms) {
 }
 
 /// Bits [first, first + count) of the position.
-UOp bitsOf(const Tile& tile, const std::vector<UOp>& values, int first, int count) {
+UOp bitsOf(const StagedTile& tile, const std::vector<UOp>& values, int first, int count) {
   UOp sum = UOp::index(0);
   for (size_t i = 0; i < tile.digits.size(); ++i) {
     const int at = bitsIn(tile.digits[i].inShared), size = bitsIn(tile.digits[i].extent);
@@ -185,11 +185,11 @@ UOp bitsOf(const Tile& tile, const std::vector<UOp>& values, int first, int coun
 
 } // namespace
 
-std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
-                           const std::vector<UOp>& terms) {
+std::optional<StagedTile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
+                                 const std::vector<UOp>& terms) {
   UOp index = read.src(1);
   if (read.srcCount() != 2 || index.is(Op::WHERE) || read.dtype().count() != 1) return {};
-  Tile tile;
+  StagedTile tile;
   tile.read = read;
   std::vector<UOp> all = rangesIn(reduction.src().subspan(1));
   for (UOp r : reduction.ranges()) all.push_back(r);
@@ -245,7 +245,7 @@ std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& thre
   return tile;
 }
 
-std::vector<UOp> valuesOfLoops(const Tile& tile) {
+std::vector<UOp> valuesOfLoops(const StagedTile& tile) {
   std::vector<UOp> values;
   for (const Digit& d : tile.digits) {
     if (d.loop.axisType() == AxisType::Placeholder) {
@@ -258,7 +258,7 @@ std::vector<UOp> valuesOfLoops(const Tile& tile) {
   return values;
 }
 
-std::vector<UOp> valuesOfElement(const Tile& tile, UOp element) {
+std::vector<UOp> valuesOfElement(const StagedTile& tile, UOp element) {
   std::vector<UOp> values;
   for (size_t i = 0; i < tile.digits.size(); ++i) {
     values.push_back(i + 1 == tile.digits.size() ? element : element % tile.digits[i].extent);
@@ -267,7 +267,7 @@ std::vector<UOp> valuesOfElement(const Tile& tile, UOp element) {
   return values;
 }
 
-UOp placeOf(const Tile& tile, const std::vector<UOp>& values) {
+UOp placeOf(const StagedTile& tile, const std::vector<UOp>& values) {
   if (tile.exchanged.empty()) {
     UOp place = UOp::index(0);
     for (size_t i = 0; i < tile.digits.size(); ++i) place = place + values[i] * tile.digits[i].inShared;

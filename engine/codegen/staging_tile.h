@@ -4,7 +4,7 @@
 // depends on. Thread 13 of a warp that reads row 13 / 4 and term 13 % 4 has two digits: {thread, 4, 8} and
 // {thread, 1, 4}.
 //
-//   std::optional<Tile> tile = tileOf(read, reduction, threads);   // no value: the read cannot be staged
+//   std::optional<StagedTile> tile = tileOf(read, reduction, threads);   // no value: the read cannot be staged
 //   UOp at = placeOf(*tile, valuesOfLoops(*tile));                  // where this thread finds its element
 //
 // Two orders of elements in shared memory:
@@ -30,7 +30,7 @@ struct Digit {
   int64_t inShared = 0;                ///< its stride in shared memory, before bits are exchanged
 };
 
-struct Tile {
+struct StagedTile {
   UOp read;                  ///< INDEX of a global buffer
   std::vector<Digit> digits; ///< sorted by stride, the smallest first
   int64_t size = 1;          ///< elements
@@ -48,14 +48,14 @@ struct Tile {
 /// The tile of a read in the given reduction, for a group of these threads (the fastest first). A kernel of
 /// tensor cores has a WARP loop among them and gets its tile by address, or for the core. No value if the read cannot be
 /// staged. Of the PLACEHOLDER ranges of a core that reads the tile itself, `terms` are those of terms.
-std::optional<Tile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
-                           const std::vector<UOp>& terms = {});
+std::optional<StagedTile> tileOf(UOp read, UOp reduction, const std::vector<UOp>& threads,
+                                 const std::vector<UOp>& terms = {});
 
 /// The values of the digits for the element that the loops around the read are at; PLACEHOLDER ranges are at 0.
-std::vector<UOp> valuesOfLoops(const Tile& tile);
+std::vector<UOp> valuesOfLoops(const StagedTile& tile);
 /// The values of the digits for an element of the tile by its number in global memory's order.
-std::vector<UOp> valuesOfElement(const Tile& tile, UOp element);
+std::vector<UOp> valuesOfElement(const StagedTile& tile, UOp element);
 /// The place in a stage of shared memory for these values of the digits.
-UOp placeOf(const Tile& tile, const std::vector<UOp>& values);
+UOp placeOf(const StagedTile& tile, const std::vector<UOp>& values);
 
 } // namespace uopscope

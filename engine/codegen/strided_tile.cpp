@@ -117,7 +117,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
 TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   const bool areMasked =
       std::ranges::all_of(k.reads, [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); });
-  return {k.reads.size(), width, areMasked};
+  return {k.reads.size(), width, areMasked, k.sums};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

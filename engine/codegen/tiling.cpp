@@ -49,7 +49,7 @@ class Model {
 public:
   Model(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        written_(written) {
+        sums_(machine.sums), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -74,7 +74,8 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if (all > mostTileRegisters(width_) * width_ || all * written_.steps * written_.terms > kMostPlaces)
+    if ((all > width_ && all * sums_ > mostTileRegisters(width_) * width_) ||
+        all * written_.steps * written_.terms > kMostPlaces)
       return kNever;
     if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
@@ -127,7 +128,7 @@ public:
       }
     }
     bool single = lanes.amount == 1;
-    double operations = single ? static_cast<double>(all) : vectorsOf(all);
+    double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
     if (ragged && !partial && !single && rowCount > 1) inserts += 2 * operations;
     double spilled = 2 * std::max(0.0, operations - accumulators(width_));
     // The rows of a short sum overlap: none waits for the accumulators of the one before.
@@ -135,7 +136,7 @@ public:
     double cycles = std::max({overlaps ? 0 : kLatency, operations / 2, (loads + spilled) / 2, inserts,
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
-        v.writtenInOrder && !v.isTerm ? operations : static_cast<double>(v.isTerm ? rowCount : all);
+        v.writtenInOrder && !v.isTerm ? operations : static_cast<double>((v.isTerm ? rowCount : all) * sums_);
     cycles = std::max(cycles, fromCaches(lanes, rows)) + kTouch * loads;
     // If lanes are terms, a step of the loop takes several terms.
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
@@ -276,6 +277,7 @@ private:
   size_t reads_;
   int64_t width_;
   bool hasMasks_;
+  int64_t sums_;
   WrittenOut written_;
   double steps_ = 1;
   double streams_ = 0; ///< reads that come from memory, each element once

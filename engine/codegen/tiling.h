@@ -81,6 +81,7 @@ struct TileMachine {
   size_t reads = 0;
   int64_t registerLanes = 1; ///< values in a vector register
   bool hasMasks = false;     ///< lanes that lie side by side are read at once, whatever their gates
+  int64_t sums = 1;          ///< reductions in the loop: each has accumulators of its own
 };
 
 /// What is written out for every tile: the steps of strides, of which each result has one in so many of the terms, and the terms of sums

@@ -9,6 +9,10 @@
 //   conv(x).relu().max_pool2d(3, 2, padding=1)    in one kernel 67 ms, stored first 1.5 ms (3x224x224, 64 filters of 7x7)
 //
 // A convolution loses the more there, however short its sum is, since its windows are read below conditions.
+//
+// And the tiles of a kernel are those of one reduction: of two products side by side one is stored first.
+//
+//   (x @ w).silu() * (x @ v)    in one kernel 1.8 ms, one of them stored first 1.1 ms   (256 x 512 by 512 x 1,024)
 #include "engine/base/context_var.h"
 #include "engine/rules/movement_index.h"
 #include "engine/schedule/prices.h"
@@ -72,14 +76,18 @@ UOp RangeAssignment::productBelow(UOp u) {
   return found;
 }
 
-/// For a product that a reduction reads, or that is read through a PAD: storing it against what its iterations lose without tiles.
+/// For a product that a reduction reads, that is read through a PAD, or whose kernel has a reduction: storing it against what its
+/// iterations lose without tiles.
 std::optional<OwnKernel> RangeAssignment::untiledProduct(UOp u, const std::vector<Use>& uses) {
   if (vars::pcontig > 0) return {};
   const bool inReduction = u.is(Op::REDUCE_AXIS) && std::any_of(uses.begin(), uses.end(), isInReduction);
   const bool inMargins = isProcessor(u.device()) && std::any_of(uses.begin(), uses.end(), [](const Use& use) {
                            return use.evals < use.most;
                          });
-  if (!inReduction && !inMargins) return {};
+  const bool inCompany =
+      u.is(Op::REDUCE_AXIS) && isProcessor(u.device()) &&
+      std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return sums_.contains(use.kernel); });
+  if (!inReduction && !inMargins && !inCompany) return {};
   const UOp product = productBelow(u);
   if (!product) return {};
   const UOp term = sourceOf(product.src(0));

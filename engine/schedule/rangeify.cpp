@@ -154,8 +154,9 @@ void RangeAssignment::assign(UOp u) {
   const bool isAsked = wanted || !common || demand > elementCount(shape);
   const std::optional<OwnKernel> ownKernel = isAsked ? std::nullopt : ownKernelFor(u, uses, demand);
   const bool isCandidate = isAsked || ownKernel;
-  const bool mayStayInside = isCandidate && !wanted && !(ownKernel && isCarried(u));
-  const Indices* inside = mayStayInside ? insideKernel(u, uses, common != nullptr) : nullptr;
+  const bool isApart = ownKernel && (isCarried(u) || productBelow(u)); // in no other value's loops
+  const Indices* inside =
+      isCandidate && !wanted && !isApart ? insideKernel(u, uses, common != nullptr) : nullptr;
   if (inside) {
     r.kernel = uses[0].kernel;
     r.out = inside;
@@ -169,7 +170,7 @@ void RangeAssignment::assign(UOp u) {
     if (auto known = groupRanges_.find(group); group >= 0 && known != groupRanges_.end()) {
       r = known->second;
       r.out = alongLoops(*r.out, shape);
-    } else if (const Use* host = group < 0 ? hostFor(u, uses) : nullptr) {
+    } else if (const Use* host = group < 0 && !isApart ? hostFor(u, uses) : nullptr) {
       r.out = host->at;
       r.kernel = host->kernel;
     } else {
@@ -197,6 +198,7 @@ void RangeAssignment::assign(UOp u) {
   state_.stored[static_cast<size_t>(r.kernel)].parts.push_back(u);
   r.in = r.out;
   if (u.is(Op::REDUCE_AXIS)) {
+    sums_[r.kernel] = true;
     const Shape& in = u.src(0).shape();
     const auto& axes = u.arg().as<ReduceArg>().axes;
     r.in = freshRanges(in, axes, r.out);

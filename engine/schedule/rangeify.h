@@ -123,6 +123,7 @@ private:
   std::map<int, double> rows_;  ///< kernels that keep rows -> how many
   std::map<int, int> storesOf_; ///< kernels -> how many values they store
   std::map<int, bool> carries_; ///< kernels with a carried sum, which store nothing else
+  std::map<int, bool> sums_;    ///< kernels with a reduction
   IdMap<int> readers_;          ///< how many values read a value
   size_t counted_ = 0;          ///< values whose reads are counted
   std::map<std::vector<uint32_t>, std::unique_ptr<Indices>> lists_;

@@ -7,7 +7,7 @@
 
 namespace uopscope {
 
-ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
+ScriptCulprit bisectScript(const std::function<ScriptTrial(size_t fuel)>& run,
                            const std::function<void(size_t run, size_t about)>& progress) {
   ScriptCulprit c;
   auto counted = [&](size_t fuel) {
@@ -15,7 +15,7 @@ ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
     if (progress) progress(c.runs, c.optional ? 3 + static_cast<size_t>(std::bit_width(c.optional)) : 0);
     return run(fuel);
   };
-  const ScriptRun all = counted(SIZE_MAX);
+  const ScriptTrial all = counted(SIZE_MAX);
   c.optional = all.last.optional;
   if (!all.bad) {
     c.sentence = "the script succeeds with all its rewrites: there is nothing to find";
@@ -32,7 +32,7 @@ ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
     const size_t middle = good + (bad - good) / 2;
     (counted(middle).bad ? bad : good) = middle;
   }
-  const ScriptRun culprit = counted(bad);
+  const ScriptTrial culprit = counted(bad);
   c.found = culprit.bad;
   c.number = bad;
   c.rewrite = culprit.last;

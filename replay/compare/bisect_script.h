@@ -13,7 +13,7 @@
 
 namespace uopscope {
 
-struct ScriptRun {
+struct ScriptTrial {
   bool bad = false;
   LastRewrite last;
 };
@@ -24,7 +24,7 @@ struct ScriptCulprit {
   std::string sentence;
 };
 /// `progress` is told before each run: its number, and about how many there will be (0: not known yet).
-ScriptCulprit bisectScript(const std::function<ScriptRun(size_t fuel)>& run,
+ScriptCulprit bisectScript(const std::function<ScriptTrial(size_t fuel)>& run,
                            const std::function<void(size_t run, size_t about)>& progress = {});
 
 } // namespace uopscope

@@ -14,7 +14,7 @@ namespace uopscope {
 
 /// A vector of float numbers, by the compilers' extension: one loop is compiled for each width.
 template <size_t kLanes>
-struct Lanes {
+struct FloatVector {
   typedef float Vector
       __attribute__((vector_size(kLanes * sizeof(float)))); // NOLINT(modernize-use-using): g++ drops it there
   typedef int Integers
@@ -27,7 +27,7 @@ double best(int threads, const std::function<double(int thread)>& work);
 /// The sum of `count` numbers, read by four loads a turn.
 template <size_t kLanes>
 [[gnu::always_inline]] inline float readsOf(const float* data, size_t count) {
-  using Vector = Lanes<kLanes>::Vector;
+  using Vector = FloatVector<kLanes>::Vector;
   Vector sums[4] = {};
   for (size_t i = 0; i + 4 * kLanes <= count; i += 4 * kLanes) {
 #pragma GCC unroll 4

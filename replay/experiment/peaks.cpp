@@ -33,7 +33,7 @@ constexpr int kRounds = 12;
 /// Sets `flops` to the number of operations computed. More vectors than latency times the additions begun in a cycle keep the units busy.
 template <size_t kLanes, size_t kVectors>
 [[gnu::always_inline]] inline float arithmeticOf(int64_t steps, double& flops) {
-  using Vector = Lanes<kLanes>::Vector;
+  using Vector = FloatVector<kLanes>::Vector;
   Vector a[kVectors]; // registers, once every loop over it is written out
   static const std::array<float, kVectors> begin = {1};
   const float* from = begin.data();

@@ -20,8 +20,8 @@ template <typename Vector, size_t... kLane>
 /// kAtOnce independent operations on vectors, `kSteps` times. Returns a sum so that nothing is left out.
 template <size_t kLanes, VectorLoop kind>
 [[gnu::always_inline]] inline float operations() {
-  using Vector = Lanes<kLanes>::Vector;
-  using Integers = Lanes<kLanes>::Integers;
+  using Vector = FloatVector<kLanes>::Vector;
+  using Integers = FloatVector<kLanes>::Integers;
   const volatile float factor = 0.999F, summand = 0.001F;
   const Vector m = Vector{} + factor, c = Vector{} + summand;
   float* place = memory;
@@ -80,7 +80,7 @@ template <size_t kLanes>
 #endif
 template <size_t kLanes>
 [[gnu::always_inline]] inline void writesOf(float* data, size_t count, float value) {
-  using Vector = Lanes<kLanes>::Vector;
+  using Vector = FloatVector<kLanes>::Vector;
   const Vector v = Vector{} + value;
   for (size_t i = 0; i + kLanes <= count; i += kLanes) {
     std::memcpy(data + i, &v, sizeof v);

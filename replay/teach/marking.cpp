@@ -97,8 +97,8 @@ std::string queryGives(const Question& q, const std::string& path) {
   return kNothing;
 }
 
-Mark markFormula(const std::string& expected, const std::string& answer) {
-  Mark m{false, expected, {}};
+AnswerMark markFormula(const std::string& expected, const std::string& answer) {
+  AnswerMark m{false, expected, {}};
   if (expected == kNothing || saysNothing(answer)) {
     m.right = saysNothing(answer) && expected == kNothing;
     if (!m.right) m.message = expected == kNothing ? "The rule does not apply here." : "It does apply.";
@@ -123,7 +123,7 @@ Mark markFormula(const std::string& expected, const std::string& answer) {
 
 } // namespace
 
-Mark markAnswer(const Question& q, const std::string& answer, const std::string& trace) {
+AnswerMark markAnswer(const Question& q, const std::string& answer, const std::string& trace) {
   if (!q.rule.empty()) return markFormula(ruleMakes(q), answer);
   if (!q.step.empty()) return markFormula(stepMakes(q, trace), answer);
   if (!q.query.empty()) {

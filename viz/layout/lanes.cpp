@@ -1,5 +1,5 @@
 // Runs: the longest series of ranks with a free straight line is taken first, so a chain has few turns.
-// Tracks: overlapping lanes lie side by side. Lanes of one direction are ordered so that they do not cross.
+// Tracks: overlapping lanes lie side by side. EdgeLanes of one direction are ordered so that they do not cross.
 #include "viz/layout/lanes.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ constexpr float kLaneGap = 10;
 
 } // namespace
 
-Lanes::Lanes(const RankedGraph& graph, std::span<const float> along, std::span<const LaneSource> sources,
-             std::span<const LaneUser> users, float space)
+EdgeLanes::EdgeLanes(const RankedGraph& graph, std::span<const float> along,
+                     std::span<const LaneSource> sources, std::span<const LaneUser> users, float space)
     : graph_(graph), along_(along.begin(), along.end()), sources_(sources), space_(space),
       boxes_(graph.ranks.size()), boxesBefore_(graph.vertices.size()), tracks_(graph.ranks.size(), 0) {
   for (size_t r = 0; r < graph.ranks.size(); ++r)
@@ -61,7 +61,7 @@ Lanes::Lanes(const RankedGraph& graph, std::span<const float> along, std::span<c
   for (uint32_t r = 0; r < byRank.size(); ++r) assignTracks(byRank[r], r);
 }
 
-std::pair<float, float> Lanes::room(uint32_t v) const {
+std::pair<float, float> EdgeLanes::room(uint32_t v) const {
   const RankVertex& own = graph_.vertices[v];
   const auto& boxes = boxes_[own.rank];
   float low = -1e30f, high = 1e30f;
@@ -80,7 +80,7 @@ std::pair<float, float> Lanes::room(uint32_t v) const {
   return {low, high};
 }
 
-void Lanes::straighten(const LaneSource& source, float arrival) {
+void EdgeLanes::straighten(const LaneSource& source, float arrival) {
   float at = along_[source.vertex];
   for (uint32_t k = 0; k < source.length;) {
     auto [low, high] = room(source.chain + k);
@@ -104,7 +104,7 @@ void Lanes::straighten(const LaneSource& source, float arrival) {
   }
 }
 
-void Lanes::assignTracks(std::vector<uint32_t>& lanes, uint32_t rank) {
+void EdgeLanes::assignTracks(std::vector<uint32_t>& lanes, uint32_t rank) {
   struct Taken {
     float low, high;
     bool right;
@@ -146,7 +146,7 @@ void Lanes::assignTracks(std::vector<uint32_t>& lanes, uint32_t rank) {
   tracks_[rank] = static_cast<uint32_t>(tracks.size());
 }
 
-void Lanes::turns(const LaneUser& user, std::vector<Turn>& out) const {
+void EdgeLanes::turns(const LaneUser& user, std::vector<Turn>& out) const {
   out.clear();
   const LaneSource& source = sources_[user.source];
   const uint32_t rank = graph_.vertices[source.vertex].rank, length = graph_.vertices[user.to].rank - rank;

@@ -2,7 +2,7 @@
 // a circuit board. All edges of one source share their runs and lanes, so a source with many users draws a
 // few lines, not a fan. A run keeps clear of boxes and turns only where it must.
 //
-//   Lanes lanes(graph, along, sources, users, 7);  // runs, and the turns of each edge
+//   EdgeLanes lanes(graph, along, sources, users, 7);  // runs, and the turns of each edge
 //   gap[r] = ... lanes.tracks(r) ...               // the room that tracks need between ranks
 //   lanes.turns(users[0], turns);                  // of one edge
 #pragma once
@@ -24,10 +24,10 @@ struct LaneUser {
   float away = 0;
 };
 
-class Lanes {
+class EdgeLanes {
 public:
-  Lanes(const RankedGraph& graph, std::span<const float> along, std::span<const LaneSource> sources,
-        std::span<const LaneUser> users, float space);
+  EdgeLanes(const RankedGraph& graph, std::span<const float> along, std::span<const LaneSource> sources,
+            std::span<const LaneUser> users, float space);
 
   /// Number of lanes side by side between a rank and the next one.
   uint32_t tracks(uint32_t rank) const { return tracks_[rank]; }

@@ -148,7 +148,7 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
     userOf[e] = static_cast<uint32_t>(users.size());
     users.push_back({sourceOf[edge.from], edge.to, Router::portAt(edge.port, router.ports[edge.to]) * reach});
   }
-  const Lanes lanes(router.graph, along, sources, users, kEdgeSpace);
+  const EdgeLanes lanes(router.graph, along, sources, users, kEdgeSpace);
 
   // A rank is as thick as its thickest node; a gap has room for its lanes.
   std::vector<float> thick(ranking.rankCount, 0), across(ranking.rankCount, 0), gap(ranking.rankCount, 0);
@@ -172,13 +172,13 @@ Layout layoutLayered(std::span<const LayoutNode> nodes, std::span<const LayoutEd
     const float a = along[v] - low, b = across[ranking.rank[v]];
     out.centres[v] = o.leftToRight ? LayoutPoint{b, a} : LayoutPoint{a, b};
   }
-  std::vector<Lanes::Turn> turns;
+  std::vector<EdgeLanes::Turn> turns;
   for (size_t e = 0; e < acyclic.size(); ++e) {
     if (userOf[e] == kNone) continue;
     lanes.turns(users[userOf[e]], turns);
     auto& bends = out.bends[original[e]];
     bends.reserve(turns.size());
-    for (const Lanes::Turn& t : turns) {
+    for (const EdgeLanes::Turn& t : turns) {
       const float lane = across[t.rank] + thick[t.rank] / 2 + kBelowBoxes +
                          t.share * (gap[t.rank] - kBelowBoxes - kAboveBoxes);
       bends.push_back(o.leftToRight ? LayoutPoint{lane, t.along - low} : LayoutPoint{t.along - low, lane});

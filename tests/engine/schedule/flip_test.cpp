@@ -88,6 +88,18 @@ TEST_CASE("choices of an attention and of a normalisation") {
       1);
 }
 
+TEST_CASE("sums of the same memory share a kernel, or have one each") {
+  const Tensor a = numbers({512, 300});
+  checkFlips([&] { return std::vector<Tensor>{a.sum(Ints{1}), a.max(Ints{1}), a.exp().sum(Ints{1})}; }, 2);
+  checkFlips(
+      [&] {
+        std::vector<Tensor> many; // more accumulators than registers: two kernels
+        for (int i = 0; i < 14; ++i) many.push_back((a - i * 0.25).square().sum(Ints{1}));
+        return many;
+      },
+      13);
+}
+
 TEST_CASE("a number that no choice has changes nothing") {
   const Tensor a = numbers({64, 8});
   auto make = [&] { return std::vector<Tensor>{a.exp().sum(Ints{1}), a.exp().sum(Ints{0})}; };

@@ -54,6 +54,33 @@ TEST_CASE("reductions over the same loops") {
   f.check({contiguous(s), s * s}, 1);
 }
 
+TEST_CASE("sums of the same memory are one kernel") {
+  Fixture f;
+  UOp a = f.tensor({5, 7}), b = f.tensor({5, 7});
+  f.check({sum(a, {1}), reduce(a, Op::MAX, {1}), sum(a * b, {1})}, 1);
+  f.check({sum(a, {0}), sum(permute(a, {1, 0}), {1})}, 1); // the same rows by other words
+  f.check({sum(a, {0}), sum(a, {1})}, 2);
+  f.check({sum(a, {1}), sum(b, {1})}, 2);
+  f.check({sum(a, {1}), sum(flip(a, {0, 1}), {1})}, 2); // in another order
+  UOp c = f.tensor({6, 6});
+  f.check({sum(c, {1}), sum(c, {0})}, 2);
+}
+
+TEST_CASE("sums that wait for one another are no kernel together") {
+  Fixture f;
+  UOp a = f.tensor({5, 7}), s = contiguous(sum(a, {1}));
+  f.check({s, sum(a * expand(reshape(s, {5, 1}), {5, 7}), {1})}, 2);
+  // The second sum of a waits for x, which waits for the first.
+  UOp x = contiguous(expand(reshape(s, {5, 1}), {5, 7}) * a);
+  f.check({s, x, sum(a * x, {1})}, -1);
+}
+
+TEST_CASE("products of the same operand have tiles of their own") {
+  Fixture f;
+  UOp a = f.tensor({4, 6}), b = f.tensor({6, 5}), c = f.tensor({6, 5});
+  f.check({matmul(a, b), matmul(a, c)}, 2);
+}
+
 TEST_CASE("an optimizer's step is one kernel a parameter") {
   Fixture f;
   UOp p = f.buffer(12), m = f.buffer(12), g = f.buffer(12);
