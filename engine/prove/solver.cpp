@@ -2,8 +2,10 @@
 #include "engine/prove/solver.h"
 
 #include <algorithm>
+#include <cstring>
 
 #ifdef UOPSCOPE_HAVE_Z3
+#include "engine/prove/limited_run.h"
 #include "engine/prove/terms.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,8 @@ std::vector<UOp> leavesOf(UOp before, UOp after) {
 
 namespace {
 constexpr unsigned kStepsPerMillisecond = 2000;
-}
+constexpr const char* kNotInTime = "Z3 did not decide in time";
+} // namespace
 
 bool Solver::available() {
   return true;
@@ -78,6 +81,26 @@ ConstValue valueOf(UOp leaf, const z3::expr& v) {
   return ConstValue::ofInt(static_cast<int64_t>(bits));
 }
 
+/// A leaf and its value as a copy of the process tells them: nodes have the same addresses there.
+using LeafValue = std::pair<UOp, ConstValue>;
+struct ToldValue {
+  const Node* leaf;
+  ConstValue value;
+};
+std::string bytesOf(const LeafValue& v) {
+  const ToldValue told{v.first.node(), v.second};
+  return {reinterpret_cast<const char*>(&told), sizeof told};
+}
+std::vector<LeafValue> valuesOf(std::string_view bytes) {
+  std::vector<LeafValue> values;
+  for (; bytes.size() >= sizeof(ToldValue); bytes.remove_prefix(sizeof(ToldValue))) {
+    ToldValue told{};
+    std::memcpy(&told, bytes.data(), sizeof told);
+    values.emplace_back(UOp(told.leaf), told.value);
+  }
+  return values;
+}
+
 } // namespace
 
 Answer Solver::compare(UOp before, UOp after) {
@@ -85,11 +108,34 @@ Answer Solver::compare(UOp before, UOp after) {
   // With bit-vectors a division is decided quickly or not at all, so it gets a quarter of the time; then
   // numbers are tried.
   unsigned all = milliseconds_;
-  Answer answer =
-      compareAs(before, after, bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
+  auto ask = [&](Numbers numbers, unsigned milliseconds) {
+    return hard ? compareApart(before, after, numbers, milliseconds)
+                : compareAs(before, after, numbers, milliseconds);
+  };
+  Answer answer = ask(bits ? Numbers::Bits : Numbers::IndexUnbounded, hard ? all / 4 : all);
   if (answer.verdict != Verdict::Undecided) return answer;
-  Answer other = compareAs(before, after, Numbers::Wrapped, all);
+  Answer other = ask(Numbers::Wrapped, all);
   return other.verdict == Verdict::Undecided ? answer : other;
+}
+
+/// The same in a copy of the process: divisions by unknown numbers may keep Z3 busy for ever, without a step that its limit counts.
+Answer Solver::compareApart(UOp before, UOp after, Numbers numbers, unsigned milliseconds) {
+  const unsigned seconds = 2 + milliseconds / 500;
+  const std::optional<std::string> text = runLimited(seconds, [&] {
+    const Answer answer = compareAs(before, after, numbers, milliseconds);
+    std::string told(1, static_cast<char>(answer.verdict));
+    if (answer.verdict == Verdict::Undecided) return told + answer.why;
+    for (const auto& value : answer.values) told.append(bytesOf(value));
+    return told;
+  });
+  if (!text || text->empty()) return {Verdict::Undecided, kNotInTime, {}};
+  Answer answer{static_cast<Verdict>((*text)[0]), {}, {}};
+  const std::string_view rest = std::string_view(*text).substr(1);
+  if (answer.verdict == Verdict::Undecided)
+    answer.why = rest;
+  else
+    answer.values = valuesOf(rest);
+  return answer;
 }
 
 Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds) {
@@ -120,7 +166,7 @@ Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned millis
     solver.add(!same);
     switch (solver.check()) {
     case z3::unsat: answer.verdict = Verdict::Equal; break;
-    case z3::unknown: answer.why = "Z3 did not decide in time"; break;
+    case z3::unknown: answer.why = kNotInTime; break;
     case z3::sat: {
       z3::model model = solver.get_model();
       answer.verdict = Verdict::Differs;

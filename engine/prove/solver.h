@@ -42,6 +42,7 @@ public:
   static std::string version();
 
 private:
+  static Answer compareApart(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
   static Answer compareAs(UOp before, UOp after, Numbers numbers, unsigned milliseconds);
   unsigned milliseconds_;
 };
