@@ -228,10 +228,24 @@ def einsum3(a, b, c):
     return torch.einsum("ij,jk,kl->il", a, b, c)
 
 
+def cosines(x, y):
+    return (x * y).sum(1) / ((x * x).sum(1) * (y * y).sum(1)) ** 0.5
+
+
+def gated_layer(x, w, v): return (x @ w.T).silu() * (x @ v.T)
+
+
+def torch_gated_layer(x, w, v): return F().silu(x @ w.T) * (x @ v.T)
+
+
+def np_gated_layer(np, x, w, v):
+    a = x @ w.T
+    return a / (1 + np.exp(-a)) * (x @ v.T)
+
+
 def F():
     import torch
     return torch.nn.functional
-
 
 
 def cases():
@@ -343,6 +357,15 @@ def cases():
                lambda i, g: torch_embedding_gradient(i, g, 4096), lambda np, i, g: np_scatter_add(np, i, g, 4096), bound=16 * EPS, bytes=4 << 20)
     yield case(M, "max pool 2x2 64x56x56 b8", [normal(8, 64, 56, 56)], lambda x: x.max_pool2d(), lambda x: F().max_pool2d(x, 2),
                lambda np, x: x.reshape(8, 64, 28, 2, 28, 2).max((3, 5)), bound=0, bytes=5 * 8 * 64 * 56 * 56)
+    yield case(M, "means and largest of rows 4096x1024", [normal(4096, 1024)], lambda x: x.mean(1) + x.max(1), lambda x: x.mean(1) + x.amax(1),
+               lambda np, x: x.mean(1) + x.max(1), bound=16 * EPS, bytes=4 << 22)
+    yield case(M, "spans of rows 4096x1024", [normal(4096, 1024)], lambda x: x.max(1) - x.min(1), lambda x: x.amax(1) - x.amin(1),
+               lambda np, x: x.max(1) - x.min(1), bound=2 * EPS, bytes=4 << 22)
+    yield case(M, "cosines of rows 4096x1024", [normal(4096, 1024)] * 2, cosines, lambda x, y: F().cosine_similarity(x, y, 1), lambda np, x, y: cosines(x, y),
+               lambda np, x, y: 1.0, terms=1024, bytes=8 << 22)
+    gated = [normal(256, 512), normal(1024, 512), normal(1024, 512)]
+    yield case(M, "gated layer 256x512x1024", gated, gated_layer, torch_gated_layer, np_gated_layer, terms=2048, flops=4 * 256 * 512 * 1024)
+    yield case(M, "gated layer 1x512x1024", [normal(1, 512), *gated[1:]], gated_layer, torch_gated_layer, np_gated_layer, terms=2048, bytes=8 * 512 * 1024)
 
 
 # --- a side ---
