@@ -47,6 +47,10 @@ bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Deci
 bool tryOverlap(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
 Decision inWords(const char* words);
 
+/// Opts of a reduction over a window of each channel alone, whose rows are short or read in steps; false if it is none, or the target
+/// loads no vectors under masks.
+bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width);
+
 /// Chooses Opts for a target with work groups.
 void chooseForGroups(KernelOptimizer& s, const KernelShape& k);
 

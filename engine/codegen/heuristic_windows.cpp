@@ -1,0 +1,104 @@
+// Opts of a reduction over a window of each channel alone: depthwise convolutions and poolings, whose rows are short or read in steps.
+//
+//   8 x 512 pictures of 7x7, windows of 5x5    a row is 8 lanes, of which one is nobody's; 7 rows at once; 5 terms of a window written out
+//
+// A whole row becomes the lanes, padded to a power of two: margins and the steps of a stride are known then, vectors are loaded under
+// masks, and what neighbours read in steps comes from the vectors that hold all of it. The model of tiles (tiling.h) knows no
+// padded lanes; it took 7 lanes as 4, 2 and 1, and those of a stride one by one.
+#include "engine/codegen/heuristic.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/tiling.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace uopscope::heuristic {
+
+namespace {
+
+constexpr int64_t kLongestSide = 7, kMostTerms = 49; ///< of a window
+constexpr int64_t kFewestLanes = 8, kMostLanes = 64;
+constexpr int64_t kLongRow = 16; ///< from here on a row that is read side by side has tiles of the model
+constexpr int64_t kMostStride = 4, kMostRows = 8;
+constexpr double kWholeWindow = 1.3; ///< how much more places are worth without a loop over terms
+
+/// The loop along a row of results that may become lanes as a whole; null if there is none.
+UOp rowOf(const KernelShape& k) {
+  for (UOp range : k.outputs) {
+    if (!writtenNextToEachOther(k, range)) continue;
+    int64_t widest = 0;
+    for (UOp read : k.reads) {
+      const int64_t stride = strideOf(read, range);
+      if (stride < 0 || stride > kMostStride) return {};
+      if (!stride) continue;
+      widest = std::max(widest, stride);
+      // The window reaches along the row: what one lane reads, its neighbours read as well.
+      if (std::ranges::none_of(k.summed, [&](UOp term) { return strideOf(read, term) == 1; })) return {};
+    }
+    const int64_t lanes = extentOf(range);
+    return widest && lanes <= kMostLanes && (widest > 1 || lanes <= kLongRow) ? range : UOp();
+  }
+  return {};
+}
+
+bool isWindow(const KernelShape& k) {
+  int64_t terms = 1;
+  for (UOp term : k.summed) {
+    const int64_t side = extentOf(term);
+    if (side < 1 || side > kLongestSide) return false;
+    terms *= side;
+  }
+  return !k.summed.empty() && terms <= kMostTerms;
+}
+
+/// How many rows are computed at once, and how many terms are written out, innermost first.
+struct Plan {
+  int64_t rows = 1;
+  size_t sides = 0;
+};
+Plan planOf(const KernelShape& k, UOp rows, int64_t lanes, int64_t width) {
+  Plan best;
+  double most = 0;
+  int64_t terms = 1;
+  for (size_t sides = 0; sides <= k.summed.size(); ++sides) {
+    if (sides) terms *= extentOf(k.summed[k.summed.size() - sides]);
+    for (int64_t n = 1; n <= kMostRows; ++n) {
+      if (n > 1 && (!rows || extentOf(rows) % n)) continue;
+      const int64_t places = lanes * n * terms;
+      if (places >= kMostPlaces || lanes * n > mostTileRegisters(width) * width) continue;
+      const double worth = static_cast<double>(places) * (sides == k.summed.size() ? kWholeWindow : 1);
+      if (worth <= most) continue;
+      most = worth;
+      best = {n, sides};
+    }
+  }
+  return best;
+}
+
+} // namespace
+
+bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width) {
+  const auto isMasked = [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); };
+  if (k.sums != 1 || !isWindow(k) || !std::ranges::any_of(k.reads, isMasked)) return false;
+  const UOp row = rowOf(k);
+  if (!row) return false;
+  const int64_t extent = extentOf(row);
+  const auto lanes =
+      std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))));
+  if (5 * lanes > 8 * extent) return false;
+  const auto at = std::ranges::find(k.outputs, row);
+  const Plan plan = planOf(k, at == k.outputs.begin() ? UOp() : *(at - 1), lanes, width);
+  if (lanes != extent &&
+      !tryApply(s, OptOp::PADTO, axisOf(s, row), lanes, inWords("a whole row of results becomes the lanes")))
+    return false;
+  if (plan.rows > 1)
+    tryApply(s, OptOp::UPCAST, axisOf(s, *(at - 1)), plan.rows,
+             inWords("rows share what their windows read"));
+  tryApply(s, OptOp::UPCAST, axisOf(s, row), lanes, inWords("a whole row: its margins are known"));
+  for (size_t side = 0; side < plan.sides; ++side)
+    tryApply(s, OptOp::UNROLL, unrollAxis(s, k.summed[k.summed.size() - 1 - side]), 0,
+             inWords("a window's terms are written out: neighbours read the same vectors"));
+  return true;
+}
+
+} // namespace uopscope::heuristic
