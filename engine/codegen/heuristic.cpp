@@ -29,11 +29,8 @@ namespace {
 
 using namespace heuristic;
 
-/// Iterations that justify a thread of their own, each of up to kPlainWork operations.
-constexpr double kWorkPerThread = 128 << 10;
-constexpr double kPlainWork = 8;
+constexpr double kPlainWork = 8; ///< operations of an iteration, of which kWorkPerThread justify a thread
 constexpr int64_t kLongestWrittenOut = 4; ///< of short sums
-constexpr int64_t kOverlapFrom = 8;       ///< steps of each thread, of which the last one may repeat some
 
 /// The cost of the chosen tile and of the next best ones, for the observer.
 Decision priceOf(const Tile& tile) {

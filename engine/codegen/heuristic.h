@@ -15,6 +15,9 @@
 
 namespace uopscope::heuristic {
 
+/// Iterations that justify a thread of their own.
+constexpr double kWorkPerThread = 128 << 10;
+
 struct KernelShape {
   std::vector<UOp> reads, writes; ///< INDEX nodes; in a kernel with a reduction, those of the reduction
   std::vector<UOp> outputs;       ///< LOOP ranges of constant extent

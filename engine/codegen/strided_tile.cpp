@@ -2,6 +2,7 @@
 #include "engine/codegen/strided_tile.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/cpu_count.h"
 #include "engine/codegen/dot_products.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/panels.h"
@@ -117,7 +118,13 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
 TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   const bool areMasked =
       std::ranges::all_of(k.reads, [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); });
-  return {k.reads.size(), width, areMasked, k.sums};
+  double work = 1;
+  for (const auto* ranges : {&k.outputs, &k.summed})
+    for (UOp r : *ranges) work *= static_cast<double>(std::max<int64_t>(1, extentOf(r)));
+  int64_t threads = s.target().hasThreads ? std::min<int64_t>(cpuCount(), s.target().globalMax[0]) : 1;
+  threads = std::clamp<int64_t>(
+      threads, 1, std::max<int64_t>(1, static_cast<int64_t>(std::min(work / kWorkPerThread, 1e6))));
+  return {k.reads.size(), width, areMasked, k.sums, threads};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

@@ -49,7 +49,7 @@ class Model {
 public:
   Model(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        sums_(machine.sums), written_(written) {
+        sums_(machine.sums), threads_(machine.threads), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -145,7 +145,7 @@ public:
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
     if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
-    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) /
+    return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) * inOneThread(lanes, rows) /
            static_cast<double>(all * together(lanes, rows));
   }
 
@@ -229,6 +229,16 @@ private:
     return times;
   }
 
+  /// How many times as long the kernel takes if its tiles leave no loop that threads can share.
+  double inOneThread(Chosen lanes, const std::vector<Chosen>& rows) const {
+    if (threads_ < 2) return 1;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const int64_t part = partOf(i, lanes, rows), steps = (axes_[i].extent + part - 1) / part;
+      if (!axes_[i].isTerm && (steps % threads_ == 0 || steps >= kOverlapFrom * threads_)) return 1;
+    }
+    return static_cast<double>(threads_);
+  }
+
   /// Whether gates and divisions in the address of a read fold at compile time: the lanes are the whole axis,
   /// and the sums that decide with them are short enough to be unrolled.
   bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
@@ -277,7 +287,7 @@ private:
   size_t reads_;
   int64_t width_;
   bool hasMasks_;
-  int64_t sums_;
+  int64_t sums_, threads_;
   WrittenOut written_;
   double steps_ = 1;
   double streams_ = 0; ///< reads that come from memory, each element once

@@ -82,7 +82,11 @@ struct TileMachine {
   int64_t registerLanes = 1; ///< values in a vector register
   bool hasMasks = false;     ///< lanes that lie side by side are read at once, whatever their gates
   int64_t sums = 1;          ///< reductions in the loop: each has accumulators of its own
+  int64_t threads = 1;       ///< that the kernel is worth, and the machine has
 };
+
+/// Steps of each thread from which on the last one may repeat some, where threads do not divide them.
+constexpr int64_t kOverlapFrom = 8;
 
 /// What is written out for every tile: the steps of strides, of which each result has one in so many of the terms, and the terms of sums
 /// that say which.

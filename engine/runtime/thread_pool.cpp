@@ -5,6 +5,10 @@
 
 #include "engine/base/clock.h"
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 namespace uopscope {
 
 namespace {
@@ -15,6 +19,26 @@ void relax() {
   __builtin_ia32_pause();
 #endif
 }
+
+#ifdef __linux__
+int processorHere() {
+  return sched_getcpu();
+}
+/// Moves this thread to any other processor that it may use.
+void leave(int processor) {
+  cpu_set_t allowed, others;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return; // more processors than a cpu_set_t has
+  others = allowed;
+  CPU_CLR(processor, &others);
+  if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+int processorHere() {
+  return -1;
+}
+void leave(int) {}
+#endif
 } // namespace
 
 ThreadPool::ThreadPool(int threads) {
@@ -46,6 +70,8 @@ void ThreadPool::work() {
     while (job_.load(std::memory_order_acquire) == seen) job_.wait(seen, std::memory_order_acquire);
     seen = job_.load(std::memory_order_acquire);
     if (stop_) return;
+    const int here = processorHere();
+    if (here >= 0 && here == callersProcessor_.load(std::memory_order_relaxed)) leave(here);
     takePart();
   }
 }
@@ -59,6 +85,7 @@ void ThreadPool::runShared(int count, Call call, void* context) {
   call_ = call;
   context_ = context;
   done_.store(0, std::memory_order_relaxed);
+  callersProcessor_.store(processorHere(), std::memory_order_relaxed);
   claims_.store(static_cast<uint64_t>(count) << 32, std::memory_order_release);
   job_.fetch_add(1, std::memory_order_release);
   job_.notify_all();

@@ -4,7 +4,8 @@
 //   pool.run(4, [&](int core) { work(core); });   // returns when all four are done; the caller takes part
 //
 // Workers spin for a short while after a job, then sleep. A job given while another job runs is done by its
-// caller alone.
+// caller alone. A worker that wakes on its caller's processor goes to another one: the system would leave both there, since each
+// sleeps before it looks for an idle processor, and every kernel took twice as long.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -45,6 +46,7 @@ private:
   std::atomic<uint32_t> job_{0};    ///< incremented with every job
   std::atomic<uint64_t> claims_{0}; ///< high half: number of indices of the job, low half: next index
   std::atomic<int> done_{0};
+  std::atomic<int> callersProcessor_{-1};
   std::atomic<bool> stop_{false};
 };
 

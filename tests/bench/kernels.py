@@ -11,6 +11,7 @@ import json, math, os, subprocess, sys, tempfile, time
 THREADS = 2
 EPS = 2.0**-24
 BURST = 0.03  # seconds
+PAUSE = 0.1  # seconds before a burst, in which the other side's threads stop waiting for work: they keep a processor busy meanwhile
 ROUNDS = 7
 
 
@@ -475,7 +476,9 @@ def table(uopscope, python, rounds, words):
             calls = {s: max(1, min(1000, int(BURST / max(1e-6, s.ask(name=c["name"], calls=2)["least"])))) for s in sides}
             best = {s: math.inf for s in sides}
             for _ in range(rounds):
-                for s in sides: best[s] = min(best[s], s.ask(name=c["name"], calls=calls[s])["least"])
+                for s in sides:
+                    time.sleep(PAUSE)
+                    best[s] = min(best[s], s.ask(name=c["name"], calls=calls[s])["least"])
             mine, other = best[ours], best.get(theirs)
             if other: ratios[c["group"]][c["name"]] = other / mine
             rate = f"{c['flops'] / mine * 1e-9:9.1f} GFLOPS" if c["flops"] else f"{c['bytes'] / mine * 1e-9:9.1f} GB/s  "
