@@ -209,14 +209,16 @@ void StoreGroups::groupSiblings() {
     kernel->second.sums += own.sums;
     kernel->second.reads.insert(kernel->second.reads.end(), own.reads.begin(), own.reads.end());
   }
-  if (vars::maxKernelBuffers >= 3) return; // the buffers of each kernel were counted
+  if (vars::maxKernelBuffers >= 3) return;         // the buffers of each kernel were counted
   std::map<uint32_t, std::vector<size_t>> readers; // of a version -> kernels that sum it
   for (const auto& [first, kernel] : kernels) {
     std::set<uint32_t> versions;
     for (const SummedRead& read : kernel.reads) versions.insert(read.at.src(0).id());
     bool isShared = false;
     for (uint32_t version : versions) {
-      for (size_t host : readers[version]) {
+      std::vector<size_t>& hosts = readers[version];
+      std::erase_if(hosts, [&](size_t host) { return isFull(kernels.at(host)); });
+      for (size_t host : hosts) {
         const std::optional<Sharing> sharing = sharingOf(kernels.at(host), kernel);
         isShared = sharing && tryShare(host, first, kernels.at(host), kernel, *sharing);
         if (isShared) break;

@@ -16,6 +16,7 @@ namespace {
 
 /// Accumulators that stay in registers, one vector each, beside what a step loads: three quarters of AVX2's.
 constexpr size_t kAccumulators = 12;
+constexpr size_t kMostSums = 32;
 /// A step of a sum whose accumulator is written to memory and read back.
 constexpr double kSpilled = 6;
 
@@ -65,8 +66,12 @@ SumKernel sumKernelOf(UOp end, const StoredValue& value) {
   return kernel;
 }
 
+bool isFull(const SumKernel& kernel) {
+  return kernel.sums >= kMostSums;
+}
+
 std::optional<Sharing> sharingOf(const SumKernel& host, const SumKernel& guest) {
-  if (host.loops.size() != guest.loops.size()) return {};
+  if (host.loops.size() != guest.loops.size() || host.sums + guest.sums > kMostSums) return {};
   for (const SummedRead& theirs : host.reads)
     for (const SummedRead& ours : guest.reads) {
       if (theirs.at.src(0) != ours.at.src(0)) continue;

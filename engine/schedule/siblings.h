@@ -31,6 +31,9 @@ struct SumKernel {
 /// result to result, or run on a device with many threads.
 SumKernel sumKernelOf(UOp end, const StoredValue& value);
 
+/// Whether a kernel has as many sums as one that LLVM compiles in reasonable time.
+bool isFull(const SumKernel& kernel);
+
 /// How `guest` shares the loops of `host`.
 struct Sharing {
   UOpMap<UOp> loops;   ///< of the guest -> of the host

@@ -60,6 +60,13 @@ def test_more_sums_than_registers_are_split():
   assert 2 <= kernels_of(*outputs) <= 4
   for i, o in enumerate(outputs): close(o, np.square(a - np.float32(i * 0.1)).sum(1), rtol=1e-4)
 
+def test_a_kernel_has_at_most_32_sums():
+  a = numbers(8, 64)
+  x = Tensor(a).realize()
+  outputs = [(x * (i + 1)).sum(1) for i in range(70)]
+  assert kernels_of(*outputs) == 3
+  for i, o in enumerate(outputs): close(o, (a * np.float32(i + 1)).sum(1), rtol=1e-4, atol=1e-4)
+
 def test_a_sum_that_needs_the_other_waits():
   a = numbers(48, 64)
   x = Tensor(a).realize()
