@@ -34,6 +34,8 @@ struct Header {
 constexpr char kMagic[8] = {'u', 'o', 'p', 'c', 'a', 'c', 'h', '1'};
 constexpr const char* kSuffix = ".entry";
 constexpr const char* kUnfinished = ".unfinished";
+constexpr size_t kBytesOfPart = 8 << 20, kMostParts = 64; ///< 512 MB: 64 parts of some 3,000 entries
+constexpr size_t kDeletedAtOnce = 200;
 
 uint64_t hashOf(std::string_view text, uint64_t seed) {
   constexpr uint64_t kFactor = 0xD6E8FEB86659FD93ull; // not that of the hashes of nodes
@@ -95,10 +97,17 @@ struct File {
 } // namespace
 
 DiskCache::DiskCache(std::string directory, size_t maxBytes)
-    : directory_(std::move(directory)), maxBytes_(maxBytes) {}
+    : directory_(std::move(directory)), parts_(std::clamp(maxBytes / kBytesOfPart, size_t{1}, kMostParts)),
+      maxBytes_(maxBytes / parts_.size()) {}
 
+size_t DiskCache::partOf(std::string_view key) const {
+  return static_cast<size_t>(hashOf(key, 1) >> 32) % parts_.size();
+}
+std::string DiskCache::folderOf(size_t part) const {
+  return parts_.size() == 1 ? directory_ : fmt::format("{}/{:02x}", directory_, part);
+}
 std::string DiskCache::pathOf(std::string_view key) const {
-  return fmt::format("{}/{:016x}{:016x}{}", directory_, hashOf(key, 1), hashOf(key, 2), kSuffix);
+  return fmt::format("{}/{:016x}{:016x}{}", folderOf(partOf(key)), hashOf(key, 1), hashOf(key, 2), kSuffix);
 }
 
 std::optional<std::string> DiskCache::find(std::string_view key) {
@@ -122,12 +131,14 @@ std::optional<std::string> DiskCache::find(std::string_view key) {
 
 void DiskCache::store(std::string_view key, std::string_view value) {
   std::error_code failed;
-  fs::create_directories(directory_, failed);
+  const size_t part = partOf(key);
+  const std::string folder = folderOf(part);
+  fs::create_directories(folder, failed);
   if (failed || value.size() > maxBytes_ / 4) return;
   std::string path = pathOf(key), aside;
   {
     std::lock_guard lock(mutex_);
-    aside = fmt::format("{}/{}-{}{}", directory_, getpid(), ++written_, kUnfinished);
+    aside = fmt::format("{}/{}-{}{}", folder, getpid(), ++written_, kUnfinished);
   }
   {
     File file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -143,11 +154,26 @@ void DiskCache::store(std::string_view key, std::string_view value) {
     return;
   }
   std::lock_guard lock(mutex_);
-  bytes_ += sizeof(Header) + value.size();
-  if (!scanned_ || bytes_ > maxBytes_) makeRoom();
+  if (written_ == 1 && parts_.size() > 1) clearEarlierLayout();
+  parts_[part].bytes += sizeof(Header) + value.size();
+  if (!parts_[part].scanned || parts_[part].bytes > maxBytes_) makeRoom(part);
 }
 
-void DiskCache::makeRoom() {
+/// Entries that lie beside the folders are of an earlier layout, where nobody looks for them. Each process deletes some.
+void DiskCache::clearEarlierLayout() {
+  std::error_code failed;
+  size_t deleted = 0;
+  for (fs::directory_iterator it(directory_, failed), end; !failed && it != end && deleted < kDeletedAtOnce;
+       it.increment(failed)) {
+    if (it->path().extension() != kSuffix) continue;
+    std::error_code ignored;
+    fs::remove(it->path(), ignored);
+    ++deleted;
+  }
+}
+
+void DiskCache::makeRoom(size_t part) {
+  size_t& bytes = parts_[part].bytes;
   struct Entry {
     fs::file_time_type used;
     size_t bytes;
@@ -155,27 +181,27 @@ void DiskCache::makeRoom() {
   };
   std::vector<Entry> entries;
   std::error_code failed;
-  bytes_ = 0;
-  scanned_ = true;
+  bytes = 0;
+  parts_[part].scanned = true;
   auto anHourAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator it(directory_, failed), end; !failed && it != end; it.increment(failed)) {
+  for (fs::directory_iterator it(folderOf(part), failed), end; !failed && it != end; it.increment(failed)) {
     std::error_code gone;
     Entry e{it->last_write_time(gone), 0, it->path()};
     if (!gone) e.bytes = it->file_size(gone);
     if (gone) continue; // a different process deleted it first
     if (e.path.extension() == kUnfinished && e.used < anHourAgo) fs::remove(e.path, gone);
     if (e.path.extension() != kSuffix) continue;
-    bytes_ += e.bytes;
+    bytes += e.bytes;
     entries.push_back(std::move(e));
   }
-  if (bytes_ <= maxBytes_) return;
+  if (bytes <= maxBytes_) return;
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
   // A quarter is freed at once, so a full cache is not scanned for every new entry.
   for (const Entry& e : entries) {
-    if (bytes_ <= maxBytes_ / 4 * 3) break;
+    if (bytes <= maxBytes_ / 4 * 3) break;
     std::error_code ignored;
     fs::remove(e.path, ignored);
-    bytes_ -= e.bytes;
+    bytes -= e.bytes;
   }
 }
 

@@ -8,6 +8,9 @@
 // a checksum; a damaged entry counts as absent and is replaced. The size of the directory is bounded: entries
 // used longest ago are deleted first. No function throws: a cache that cannot be read or written behaves like
 // an empty one.
+//
+// A large cache has parts, folders by the hash of the key, each with a bound of its own. A process that stores an entry looks through that
+// entry's part alone: a full cache has hundreds of thousands of entries, and to look through all of them took 0.8 s.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace uopscope {
 
@@ -35,13 +39,19 @@ public:
   static void closeAll();
 
 private:
-  void makeRoom();
+  struct Part {
+    size_t bytes = 0; ///< of all entries, as far as known
+    bool scanned = false;
+  };
+  size_t partOf(std::string_view key) const;
+  std::string folderOf(size_t part) const;
+  void makeRoom(size_t part);
+  void clearEarlierLayout();
 
   std::string directory_;
-  size_t maxBytes_;
+  std::vector<Part> parts_;
+  size_t maxBytes_; ///< of a part
   std::mutex mutex_;
-  size_t bytes_ = 0; ///< of all entries, as far as known
-  bool scanned_ = false;
   uint64_t written_ = 0;
 };
 

@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 using namespace uopscope;
@@ -158,6 +160,37 @@ TEST_CASE("leftovers of processes that died are cleared away") {
   CHECK(fs::exists(recent));
 }
 
+TEST_CASE("a large cache has parts, of which each stays within its bound") {
+  TempDirectory dir;
+  constexpr size_t kBytes = 32 << 20; // four parts
+  DiskCache cache(dir.path, kBytes);
+  for (int i = 0; i < 80; ++i) cache.store(fmt::format("key {}", i), textOf('a', 500'000));
+  std::map<fs::path, size_t> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(dir.path))
+    if (entry.is_regular_file()) folders[entry.path().parent_path()] += entry.file_size();
+  CHECK(folders.size() == 4);
+  for (const auto& [folder, bytes] : folders) CHECK(bytes <= kBytes / 4);
+  CHECK(cache.find("key 79"));
+  CHECK(DiskCache(dir.path, kBytes).find("key 79"));
+  cache.store("huge", textOf('d', 3'000'000)); // more than a quarter of a part
+  CHECK(!cache.find("huge"));
+}
+
+TEST_CASE("entries of an earlier layout are deleted, some by each process") {
+  TempDirectory dir;
+  for (int i = 0; i < 300; ++i) std::ofstream(fmt::format("{}/{:032x}.entry", dir.path, i)) << "old";
+  auto left = [&] {
+    return std::ranges::count_if(fs::directory_iterator(dir.path),
+                                 [](const auto& e) { return e.is_regular_file(); });
+  };
+  DiskCache(dir.path, 64 << 20).store("key", "value");
+  CHECK(left() == 100);
+  DiskCache again(dir.path, 64 << 20);
+  again.store("other", "value");
+  CHECK(left() == 0);
+  CHECK(again.find("key") == "value");
+}
+
 TEST_CASE("a directory that cannot be written to is an empty cache") {
   DiskCache cache("/proc/nowhere/cache", 1 << 20);
   cache.store("key", "value");
@@ -211,8 +244,8 @@ TEST_CASE("compiled kernels are kept below XDG_CACHE_HOME and used again") {
     CHECK(firstSums(llvm) == wanted);
     CHECK(dir.files() == kept);
     // A damaged entry is compiled anew and replaced.
-    for (const auto& e : fs::directory_iterator(dir.path + "/uopscope/kernels"))
-      fs::resize_file(e.path(), 100);
+    for (const auto& e : fs::recursive_directory_iterator(dir.path + "/uopscope/kernels"))
+      if (e.is_regular_file()) fs::resize_file(e.path(), 100);
     CHECK(firstSums(llvm) == wanted);
     CHECK(dir.files() == kept);
     if (llvm) CHECK(dir.bytes() == bytes);
