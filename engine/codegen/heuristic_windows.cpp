@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kLongestSide = 7, kMostTerms = 49; ///< of a window
 constexpr int64_t kFewestLanes = 8, kMostLanes = 64;
-constexpr int64_t kLongRow = 16; ///< from here on a row that is read side by side has tiles of the model
+constexpr int64_t kLongRow = 16; ///< a longer row that is read side by side has tiles of the model
 constexpr int64_t kMostStride = 4, kMostRows = 8;
 constexpr double kWholeWindow = 1.3; ///< how much more places are worth without a loop over terms
 
@@ -81,7 +81,7 @@ bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   const auto isMasked = [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); };
   if (k.sums != 1 || !isWindow(k) || !std::ranges::any_of(k.reads, isMasked)) return false;
   const UOp row = rowOf(k);
-  if (!row) return false;
+  if (!row || !s.mayBecomeLanes(row)) return false;
   const int64_t extent = extentOf(row);
   const auto lanes =
       std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))));

@@ -1,13 +1,12 @@
 // Finds reductions whose reads agree but for their ranges, and gives them the ranges of the first.
 #include "engine/codegen/joined_sums.h"
 
+#include "engine/base/id_map.h"
 #include "engine/codegen/live_ranges.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/range_match.h"
 #include "engine/uop/visit.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -39,17 +38,19 @@ std::vector<UOp> readsOf(const Sum& sum) {
   return reads;
 }
 
+/// The sums of a kernel; none if it has fewer than two.
 std::vector<Sum> sumsOf(UOp sink) {
+  const std::vector<UOp> nodes = sink.toposort();
+  if (std::ranges::count_if(nodes, [](UOp u) { return u.is(Op::REDUCE); }) < 2) return {};
   std::vector<Sum> sums;
-  UOpMap<int> depth;
-  for (UOp u : sink.toposort()) {
+  IdMap<int> depth;
+  for (UOp u : nodes) {
     int most = 0;
-    for (UOp s : u.src()) most = std::max(most, depth[s]);
-    depth[u] = most + (u.is(Op::REDUCE) ? 1 : 0);
-    if (u.is(Op::REDUCE)) sums.push_back({u, depth[u], rangesIn(u.src().subspan(1)), {}});
+    for (UOp s : u.src()) most = std::max(most, *depth.find(s.slot()));
+    if (u.is(Op::REDUCE)) sums.push_back({u, ++most, rangesIn(u.src().subspan(1)), {}});
+    depth.set(u.slot(), most);
   }
-  if (sums.size() > 1)
-    for (Sum& sum : sums) sum.reads = readsOf(sum);
+  for (Sum& sum : sums) sum.reads = readsOf(sum);
   return sums;
 }
 
@@ -80,7 +81,7 @@ UOp joinSums(UOp sink, const Target& target, std::string_view pass) {
   int depth = 0;
   for (const Sum& sum : sums) depth = std::max(depth, sum.depth);
   // Outer loops join first: what lies inside of them agrees once they are the same.
-  for (; depth > 0 && sums.size() > 1; --depth) {
+  for (; depth > 0; --depth) {
     UOpMap<UOp> replace;
     std::vector<std::pair<const Sum*, size_t>> heads; // first sums of loops, and how many sums share each
     for (const Sum& sum : sums) {

@@ -34,7 +34,8 @@ struct Header {
 constexpr char kMagic[8] = {'u', 'o', 'p', 'c', 'a', 'c', 'h', '1'};
 constexpr const char* kSuffix = ".entry";
 constexpr const char* kUnfinished = ".unfinished";
-constexpr size_t kBytesOfPart = 8 << 20, kMostParts = 64; ///< 512 MB: 64 parts of some 3,000 entries
+/// The number of parts does not go by the size, so that a cache whose size is changed finds its entries.
+constexpr size_t kParts = 64, kLarge = 128 << 20;
 constexpr size_t kDeletedAtOnce = 200;
 
 uint64_t hashOf(std::string_view text, uint64_t seed) {
@@ -97,7 +98,7 @@ struct File {
 } // namespace
 
 DiskCache::DiskCache(std::string directory, size_t maxBytes)
-    : directory_(std::move(directory)), parts_(std::clamp(maxBytes / kBytesOfPart, size_t{1}, kMostParts)),
+    : directory_(std::move(directory)), parts_(maxBytes < kLarge ? 1 : kParts),
       maxBytes_(maxBytes / parts_.size()) {}
 
 size_t DiskCache::partOf(std::string_view key) const {
@@ -184,7 +185,9 @@ void DiskCache::makeRoom(size_t part) {
   bytes = 0;
   parts_[part].scanned = true;
   auto anHourAgo = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator it(folderOf(part), failed), end; !failed && it != end; it.increment(failed)) {
+  // Below a small cache there may be the folders of a large one.
+  for (fs::recursive_directory_iterator it(folderOf(part), failed), end; !failed && it != end;
+       it.increment(failed)) {
     std::error_code gone;
     Entry e{it->last_write_time(gone), 0, it->path()};
     if (!gone) e.bytes = it->file_size(gone);

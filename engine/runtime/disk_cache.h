@@ -9,7 +9,7 @@
 // used longest ago are deleted first. No function throws: a cache that cannot be read or written behaves like
 // an empty one.
 //
-// A large cache has parts, folders by the hash of the key, each with a bound of its own. A process that stores an entry looks through that
+// A large cache (from 128 MB on) has 64 parts, folders by the hash of the key, each with a bound of its own. A process that stores an entry looks through that
 // entry's part alone: a full cache has hundreds of thousands of entries, and to look through all of them took 0.8 s.
 #pragma once
 #include <cstddef>

@@ -10,7 +10,6 @@
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/siblings.h"
-#include "engine/uop/visit.h"
 
 #include <fmt/format.h>
 
@@ -41,16 +40,6 @@ UOp mergeStores(Match& m) {
 }
 
 constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), mergeStores)};
-
-/// A store in the loops of another kernel. None of its loops is open in what it reads from memory.
-UOp inLoops(UOp effect, const UOpMap<UOp>& loops) {
-  UOpMap<UOp> to(loops);
-  visitBelow(effect, [&](UOp u) {
-    if (u.is(Op::AFTER)) to[u] = u;
-    return u.is(Op::AFTER) ? Visit::Past : Visit::Below;
-  });
-  return effect.substitute(to);
-}
 
 struct StoreNode {
   UOp end;
@@ -177,7 +166,7 @@ bool StoreGroups::tryShare(size_t host, size_t guest, SumKernel& to, const SumKe
     why_[host] = {fmt::format("a kernel of other sums of its memory stays apart; FLIP={} lets it in", number),
                   price.apart,
                   kPriceUnit,
-                  {{"one kernel, whose accumulators do not fit the registers", price.together}}};
+                  {{"one kernel", price.together}}};
     return false;
   }
   std::vector<size_t> members;
@@ -201,6 +190,8 @@ bool StoreGroups::tryShare(size_t host, size_t guest, SumKernel& to, const SumKe
 }
 
 void StoreGroups::groupSiblings() {
+  if (vars::plain || vars::maxKernelBuffers >= 3)
+    return;                            // with a limit, the buffers of each kernel were counted
   std::map<size_t, SumKernel> kernels; // by the first store
   for (size_t k = 0; k < stores_.size(); ++k) {
     SumKernel own = sumKernelOf(stores_[k].end, state_.stored[stores_[k].value]);
@@ -209,7 +200,6 @@ void StoreGroups::groupSiblings() {
     kernel->second.sums += own.sums;
     kernel->second.reads.insert(kernel->second.reads.end(), own.reads.begin(), own.reads.end());
   }
-  if (vars::maxKernelBuffers >= 3) return;         // the buffers of each kernel were counted
   std::map<uint32_t, std::vector<size_t>> readers; // of a version -> kernels that sum it
   for (const auto& [first, kernel] : kernels) {
     std::set<uint32_t> versions;

@@ -26,6 +26,7 @@ struct StoreChoice {
 struct OwnKernel {
   const char* reason = "";
   double stored = 0, inReader = 0; ///< prices of what differs, in quarters of a vector operation
+  bool isApart = false;            ///< it comes into no other value's loops, not even to be stored there
 };
 
 struct StoredValue {

@@ -154,7 +154,7 @@ void RangeAssignment::assign(UOp u) {
   const bool isAsked = wanted || !common || demand > elementCount(shape);
   const std::optional<OwnKernel> ownKernel = isAsked ? std::nullopt : ownKernelFor(u, uses, demand);
   const bool isCandidate = isAsked || ownKernel;
-  const bool isApart = ownKernel && (isCarried(u) || productBelow(u)); // in no other value's loops
+  const bool isApart = ownKernel && (ownKernel->isApart || isCarried(u));
   const Indices* inside =
       isCandidate && !wanted && !isApart ? insideKernel(u, uses, common != nullptr) : nullptr;
   if (inside) {

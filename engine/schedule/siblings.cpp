@@ -90,10 +90,19 @@ SharePrice priceOf(const SumKernel& host, const SumKernel& guest, const Sharing&
   return {static_cast<double>(spilled) * sharing.elements * kSpilled, sharing.elements * kLoad + kKernel};
 }
 
+UOp inLoops(UOp expression, const UOpMap<UOp>& loops) {
+  UOpMap<UOp> to(loops);
+  visitBelow(expression, [&](UOp u) {
+    if (u.is(Op::AFTER)) to[u] = u;
+    return u.is(Op::AFTER) ? Visit::Past : Visit::Below;
+  });
+  return expression.substitute(to);
+}
+
 void join(SumKernel& host, const SumKernel& guest, const Sharing& sharing) {
   host.sums += guest.sums;
   for (const SummedRead& read : guest.reads) {
-    SummedRead moved{read.at.substitute(sharing.loops), read.ranges, read.elements};
+    SummedRead moved{inLoops(read.at, sharing.loops), read.ranges, read.elements};
     for (UOp& r : moved.ranges)
       if (auto to = sharing.loops.find(r); to != sharing.loops.end()) r = to->second;
     host.reads.push_back(std::move(moved));

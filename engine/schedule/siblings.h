@@ -47,6 +47,8 @@ struct SharePrice {
   bool isWorthwhile() const { return together < apart; }
 };
 SharePrice priceOf(const SumKernel& host, const SumKernel& guest, const Sharing& sharing);
+/// An expression in the loops of another kernel. None of its loops is open in what it reads from memory.
+UOp inLoops(UOp expression, const UOpMap<UOp>& loops);
 /// Adds the sums of the guest, in loops of the host.
 void join(SumKernel& host, const SumKernel& guest, const Sharing& sharing);
 

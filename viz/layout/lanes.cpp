@@ -1,5 +1,5 @@
 // Runs: the longest series of ranks with a free straight line is taken first, so a chain has few turns.
-// Tracks: overlapping lanes lie side by side. EdgeLanes of one direction are ordered so that they do not cross.
+// Tracks: overlapping lanes lie side by side. Lanes of one direction are ordered so that they do not cross.
 #include "viz/layout/lanes.h"
 
 #include <algorithm>

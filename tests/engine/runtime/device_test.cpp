@@ -10,9 +10,14 @@
 #include "tests/engine/render/linear_program.h"
 
 #include <doctest/doctest.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 using namespace uopscope;
 using namespace uopscope::test;
@@ -358,3 +363,22 @@ TEST_CASE("the line of a launch looks as in the reference") {
   GlobalCounters::current().kernelCount = count, GlobalCounters::current().memUsed = used,
   GlobalCounters::current().timeSum = time;
 }
+
+#ifdef __linux__
+TEST_CASE("workers of a pool may use every processor, whichever they left") {
+  ThreadPool pool(3);
+  cpu_set_t own;
+  REQUIRE(sched_getaffinity(0, sizeof own, &own) == 0);
+  std::atomic<int> differs{0}, calls{0};
+  for (int job = 0; job < 200; ++job) {
+    pool.run(3, [&](int) {
+      cpu_set_t here;
+      differs += sched_getaffinity(0, sizeof here, &here) != 0 || !CPU_EQUAL(&here, &own);
+      ++calls;
+    });
+    if (job % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1)); // so that workers sleep
+  }
+  CHECK(calls == 600);
+  CHECK(differs == 0);
+}
+#endif

@@ -162,18 +162,32 @@ TEST_CASE("leftovers of processes that died are cleared away") {
 
 TEST_CASE("a large cache has parts, of which each stays within its bound") {
   TempDirectory dir;
-  constexpr size_t kBytes = 32 << 20; // four parts
+  constexpr size_t kBytes = 128 << 20; // 64 parts of 2 MB
   DiskCache cache(dir.path, kBytes);
-  for (int i = 0; i < 80; ++i) cache.store(fmt::format("key {}", i), textOf('a', 500'000));
+  std::vector<std::string> keys; // of two parts
+  for (int i = 0; keys.size() < 20; ++i) {
+    std::string key = fmt::format("key {}", i);
+    const fs::path folder = fs::path(cache.pathOf(key)).parent_path().filename();
+    if (folder == "05" || folder == "3f") keys.push_back(key);
+  }
+  for (const std::string& key : keys) cache.store(key, textOf('a', 400'000));
   std::map<fs::path, size_t> folders;
   for (const auto& entry : fs::recursive_directory_iterator(dir.path))
     if (entry.is_regular_file()) folders[entry.path().parent_path()] += entry.file_size();
-  CHECK(folders.size() == 4);
-  for (const auto& [folder, bytes] : folders) CHECK(bytes <= kBytes / 4);
-  CHECK(cache.find("key 79"));
-  CHECK(DiskCache(dir.path, kBytes).find("key 79"));
-  cache.store("huge", textOf('d', 3'000'000)); // more than a quarter of a part
+  CHECK(folders.size() == 2);
+  for (const auto& [folder, bytes] : folders) CHECK(bytes <= kBytes / 64);
+  CHECK(cache.find(keys.back()));
+  CHECK(DiskCache(dir.path, 2 * kBytes).find(keys.back())); // whatever its size is now
+  cache.store("huge", textOf('d', 600'000));                // more than a quarter of a part
   CHECK(!cache.find("huge"));
+}
+
+TEST_CASE("a small cache counts what a large one left") {
+  TempDirectory dir;
+  DiskCache large(dir.path, 128 << 20);
+  for (int i = 0; i < 10; ++i) large.store(fmt::format("key {}", i), textOf('a', 10'000));
+  DiskCache(dir.path, 50'000).store("one more", textOf('b', 1'000));
+  CHECK(dir.bytes() <= 50'000);
 }
 
 TEST_CASE("entries of an earlier layout are deleted, some by each process") {
@@ -183,9 +197,9 @@ TEST_CASE("entries of an earlier layout are deleted, some by each process") {
     return std::ranges::count_if(fs::directory_iterator(dir.path),
                                  [](const auto& e) { return e.is_regular_file(); });
   };
-  DiskCache(dir.path, 64 << 20).store("key", "value");
+  DiskCache(dir.path, 128 << 20).store("key", "value");
   CHECK(left() == 100);
-  DiskCache again(dir.path, 64 << 20);
+  DiskCache again(dir.path, 128 << 20);
   again.store("other", "value");
   CHECK(left() == 0);
   CHECK(again.find("key") == "value");
