@@ -5,6 +5,7 @@
 
 #include "engine/codegen/async_boxes.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 #include <map>
@@ -23,6 +24,15 @@ bool countsLoops(UOp u, const UOpMap<bool>& counters) {
 }
 
 } // namespace
+
+std::optional<int64_t> usualSteps(UOp extent) {
+  const bool goesByLoops = !visitBelow(extent, [](UOp u) {
+    const bool isCore = u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id";
+    return isCore || u.in({Op::RANGE, Op::SPECIAL}) ? Visit::Stop : Visit::Below;
+  });
+  if (!goesByLoops) return {};
+  return (std::max<int64_t>(0, extent.vmin()) + extent.vmax() + 1) / 2;
+}
 
 Estimates estimate(std::span<const UOp> program) {
   UOpMap<bool> address;
@@ -45,10 +55,12 @@ Estimates estimate(std::span<const UOp> program) {
   for (UOp u : program) {
     if (countsLoops(u, counters)) counters[u] = true;
     switch (u.op()) {
-    case Op::RANGE:
+    case Op::RANGE: {
       outer.push_back(times);
-      times = times * Sint(u.src(0));
+      const auto usual = usualSteps(u.src(0));
+      times = times * (usual ? Sint(*usual) : Sint(u.src(0)));
       break;
+    }
     case Op::END:
       if (!outer.empty()) {
         times = outer.back();

@@ -3,7 +3,13 @@
 #pragma once
 #include "engine/codegen/codegen.h"
 
+#include <optional>
+
 namespace uopscope {
+
+/// The steps of a loop whose extent depends on other loops or on the thread, as the mean of the fewest and the most; none for any
+/// other extent.
+std::optional<int64_t> usualSteps(UOp extent);
 
 Estimates estimate(std::span<const UOp> program);
 

@@ -412,7 +412,9 @@ void chooseOpts(KernelOptimizer& s) {
     return;
   }
   const int64_t width = vectorWidth(s.target()), lanes = lanesOf(s.target(), k);
-  if (keepsRows(s, k))
+  if (hasStages(s))
+    chooseForStages(s, width);
+  else if (keepsRows(s, k))
     chooseForRows(s, lanes);
   else if (k.reduction) {
     const auto main = static_cast<size_t>(std::ranges::find(s.reduces(), k.reduction) - s.reduces().begin());
@@ -426,7 +428,7 @@ void chooseOpts(KernelOptimizer& s) {
 std::optional<double> heuristic::priceOfOpts(UOp ast, const Target& target, const std::vector<Opt>& opts) {
   KernelOptimizer s(ast, target);
   const KernelShape k = inspect(s);
-  if (!k.reduction || target.hasLocal || keepsRows(s, k)) return std::nullopt;
+  if (!k.reduction || target.hasLocal || keepsRows(s, k) || hasStages(s)) return std::nullopt;
   const int64_t width = lanesOf(target, k);
   const std::vector<TileAxis> axes = tileAxes(s, k, width);
   std::vector<Tile::Part> parts;

@@ -54,6 +54,11 @@ Decision inWords(const char* words);
 /// loads no vectors under masks.
 bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width);
 
+/// Whether a loop of the kernel carries results along and has sums inside, as that of a streamed softmax.
+bool hasStages(const KernelOptimizer& s);
+/// Opts of such a kernel: a tile for each of its stages.
+void chooseForStages(KernelOptimizer& s, int64_t width);
+
 /// Chooses Opts for a target with work groups.
 void chooseForGroups(KernelOptimizer& s, const KernelShape& k);
 

@@ -18,6 +18,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/running.h"
+#include "engine/codegen/streams.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/codegen/well_formed.h"
 #include "engine/codegen/windows.h"
@@ -54,6 +55,7 @@ struct Matchers {
   PatternMatcher loadCollapse{{loadCollapseRules()}};
   PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
   PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
+  PatternMatcher streams{{streamRules()}};
   PatternMatcher running{{runningSumRules()}};
   PatternMatcher windows{{windowRules()}};
   PatternMatcher simplifyRanges{{simplifyRangeRules()}};
@@ -96,6 +98,9 @@ const PatternMatcher* cutOnCpu(const Target& target) {
 }
 const PatternMatcher* carriedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().running;
+}
+const PatternMatcher* streamedOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().streams;
 }
 const PatternMatcher* stagedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().windows;
@@ -205,6 +210,8 @@ constexpr KernelPass kPasses[] = {
      "the kernel as the schedule, or a script, made it"},
     {"early movement ops", Part::Always, kKernel, all<&M::wellFormed>, nullptr,
      "movement operations that scripts put between a buffer and its index become index arithmetic"},
+    {"carry maximum", Part::Always, kKernel, streamedOnCpu, onTarget,
+     "sums that a softmax weights go once over the keys, a block of rows at a time"},
     {"load collapse", Part::BeforeOpts, kKernel, all<&M::loadCollapse>, nullptr,
      "sums that pick one element, such as a one-hot product, become one load"},
     {"running sums", Part::BeforeOpts, kKernel, carriedOnCpu, nullptr,

@@ -448,7 +448,10 @@ std::string KernelOptimizer::name() const {
   };
   for (UOp u : ast_.toposort())
     if (u.is(Op::SPECIAL)) text += fmt::format("_{}", u.vmax() + 1);
-  for (UOp r : ranges_) text += "_" + safe(r.src(0).render());
+  for (UOp r : ranges_) { // a loop whose steps depend on another one is named by the most of them
+    const bool goesByLoops = r.src(0).below().has(Op::RANGE);
+    text += "_" + (goesByLoops ? std::to_string(r.vmax() + 1) : safe(r.src(0).render()));
+  }
   return text;
 }
 

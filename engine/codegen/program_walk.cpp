@@ -2,6 +2,7 @@
 #include "engine/codegen/program_walk.h"
 
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/estimates.h"
 #include "engine/codegen/tile_cores.h"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ void ProgramWalk::visit(UOp u) {
 }
 
 double ProgramWalk::turnsOf(UOp extent) const {
+  if (const auto usual = usualSteps(extent)) return static_cast<double>(*usual);
   const auto most = static_cast<double>(std::max<int64_t>(1, extent.vmax()));
   return extent.isConst() ? most : std::max(1.0, std::round(most * share_));
 }

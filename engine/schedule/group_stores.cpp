@@ -5,8 +5,8 @@
 //
 // Invariant: the kernels can still be ordered. Each merger is checked, since a kernel must not wait for itself.
 #include "engine/base/context_var.h"
-#include "engine/base/hash.h"
 #include "engine/rewrite/driver.h"
+#include "engine/schedule/choice_numbers.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/siblings.h"
@@ -50,7 +50,7 @@ struct StoreNode {
 
 class StoreGroups {
 public:
-  StoreGroups(UOp sink, ScheduleState& state) : state_(state), sink_(sink) { readStores(sink); }
+  StoreGroups(UOp sink, ScheduleState& state) : state_(state), numbers_(sink) { readStores(sink); }
 
   /// Stores of one kernel over the same loops.
   void groupByKernel();
@@ -65,11 +65,9 @@ private:
   /// Puts these stores into the kernel of another one; false, and nothing changes, if there is no order then.
   bool tryMerge(size_t into, const std::vector<size_t>& members);
   bool tryShare(size_t host, size_t guest, SumKernel& to, const SumKernel& from, const Sharing& sharing);
-  int64_t numberOf(size_t host, size_t guest);
 
   ScheduleState& state_;
-  UOp sink_;
-  uint64_t graph_ = 0; ///< hash of the graph, once a number is asked for
+  ChoiceNumbers numbers_;
   std::vector<StoreNode> stores_;
   std::vector<size_t> nodeOf_;          ///< the first store of each store's kernel
   std::map<size_t, UOpMap<UOp>> loops_; ///< of a store -> of the kernel that it came into
@@ -150,18 +148,11 @@ void StoreGroups::groupByKernel() {
     if (members.size() > 1) tryMerge(members[0], members);
 }
 
-/// The number by which FLIP names the choice: the same in every process that schedules the same graph.
-int64_t StoreGroups::numberOf(size_t host, size_t guest) {
-  if (!graph_) graph_ = sink_.key().first | 1;
-  return static_cast<int64_t>(mixHash(mixHash(graph_, host), guest) % 999'999'999) + 1;
-}
-
 bool StoreGroups::tryShare(size_t host, size_t guest, SumKernel& to, const SumKernel& from,
                            const Sharing& sharing) {
   const SharePrice price = priceOf(to, from, sharing);
-  const Observer* observer = Observer::current();
-  const bool isNumbered = vars::flip || (observer && observer->wantsRewrites());
-  const int64_t number = isNumbered ? numberOf(host, guest) : 0;
+  const bool isNumbered = ChoiceNumbers::areAsked();
+  const int64_t number = isNumbered ? numbers_.of({host, guest}) : 0;
   if (price.isWorthwhile() == (isNumbered && number == vars::flip)) {
     why_[host] = {fmt::format("a kernel of other sums of its memory stays apart; FLIP={} lets it in", number),
                   price.apart,

@@ -10,11 +10,11 @@
 // it becomes a single load. So is a value that is zero but where two loops are at the same place, as unit vectors
 // and diagonals are.
 #include "engine/base/context_var.h"
-#include "engine/base/hash.h"
 #include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
+#include "engine/schedule/choice_numbers.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
@@ -172,7 +172,7 @@ bool isDiagonal(UOp value) {
 
 class Inliner {
 public:
-  Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink) {}
+  Inliner(ScheduleState& state, UOp sink) : state_(state), sink_(sink), numbers_(sink) {}
 
   /// Whether the readers of this BUFFERIZE compute its value themselves. The decision is the same for all
   /// readers.
@@ -232,12 +232,12 @@ private:
         !isWindowed(work, info) &&
         ((!work.loads && work.total <= kNoMemory) || (work.loads <= 1 && work.total <= kLoad + kTrivial) ||
          (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))));
-    const bool isChoice = info.removable && isNumbered();
+    const bool isChoice = info.removable && ChoiceNumbers::areAsked();
     if (isTrivial && !isChoice) return true;
     StoreChoice choice = priced(work, info);
     const bool inlines = isTrivial || choice.again <= choice.stored;
     if (!isChoice) return inlines;
-    choice.number = numberOf(info);
+    choice.number = numbers_.of({static_cast<uint64_t>(&info - state_.stored.data())});
     info.choice = choice;
     return inlines != (choice.number == vars::flip);
   }
@@ -256,18 +256,6 @@ private:
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
     const double each = work.total + (isWindowed(work, info) ? kWindowBelowCondition : 0);
     return {0, demand * each, inMemory + demand * kLoad};
-  }
-
-  /// Numbers cost a walk over the graph; only an observer or FLIP asks for them.
-  static bool isNumbered() {
-    const Observer* observer = Observer::current();
-    return vars::flip || (observer && observer->wantsRewrites());
-  }
-  /// The number of a value's choice: the same in every process that schedules the same graph.
-  int64_t numberOf(const StoredValue& info) {
-    if (!graph_) graph_ = sink_.key().first | 1;
-    const auto position = static_cast<uint64_t>(&info - state_.stored.data());
-    return static_cast<int64_t>(mixHash(graph_, position) % 999'999'999) + 1;
   }
 
   /// Whether a value's host kernel stays. If the readers of a host inline it, its kernel disappears, and so
@@ -348,8 +336,8 @@ private:
   }
 
   ScheduleState& state_;
-  UOp sink_;           ///< the graph before the pass
-  uint64_t graph_ = 0; ///< hash of it, once asked for
+  UOp sink_; ///< the graph before the pass
+  ChoiceNumbers numbers_;
   std::vector<char> decided_;
   std::map<uint32_t, bool> rows_; ///< by the BUFFERIZE's id
   std::map<int64_t, UOp> values_; ///< stored values by number

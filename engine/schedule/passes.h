@@ -88,6 +88,8 @@ UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);
 UOp rangeify(UOp sink, ScheduleState& state);
 /// The pass "symbolic+reduce_collapse+debuf".
 UOp removeCheapBuffers(UOp sink, ScheduleState& state);
+/// The pass "stream softmax": sums that a softmax weights need no scores in memory.
+UOp streamSoftmaxes(UOp sink, ScheduleState& state);
 /// The pass "group outputs": stores over the same loops become one effect.
 UOp groupStores(UOp sink, ScheduleState& state);
 /// The pass "limit buffers".
@@ -105,6 +107,7 @@ const PatternMatcher& copyRules();
 const PatternMatcher& earliestMatcher();
 const PatternMatcher& applyRangesMatcher();
 const PatternMatcher& inlineMatcher();
+const PatternMatcher& streamMatcher();
 const PatternMatcher& limitMatcher();
 const PatternMatcher& storeMatcher();
 const PatternMatcher& groupMatcher();

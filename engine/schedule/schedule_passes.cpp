@@ -63,6 +63,8 @@ constexpr SchedulePass kPasses[] = {
      "values that need memory get it (\"get realize\"), every axis becomes a range (\"assign ranges\")"},
     {"symbolic+reduce_collapse+debuf", Part::Ranges, false, of<inlineMatcher>, with<removeCheapBuffers>,
      "values that are cheaper to compute again than to store are inlined, sums with a closed form collapse"},
+    {"stream softmax", Part::Ranges, false, of<streamMatcher>, with<streamSoftmaxes>,
+     "a sum that a softmax weights, as in attention, goes once over the keys: scores are not stored"},
     {"limit buffers", Part::Ranges, false, of<limitMatcher>, with<limitBuffers>,
      "a kernel that would read more buffers than the device takes stores a part first"},
     {"bufferize to store", Part::Ranges, false, of<storeMatcher>, with<bufferizeToStore>,

@@ -1,0 +1,296 @@
+// The loops of a streamed softmax, stage by stage.
+#include "engine/codegen/streams.h"
+
+#include "engine/base/integers.h"
+#include "engine/codegen/memory.h"
+#include "engine/codegen/ranges.h"
+#include "engine/codegen/reduce.h"
+#include "engine/rules/movement_index.h"
+#include "engine/rules/softmax_sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope {
+
+namespace {
+
+using namespace pat;
+
+/// Rows and keys of a block: whole vectors, and whole tiles of 8 rows where there are 32 registers, and of 6 where there are 16.
+struct Block {
+  int64_t rows, keys;
+};
+Block blockFor(const Target& target) {
+  return target.aluLanes >= 16 ? Block{64, 128} : Block{48, 96};
+}
+constexpr int64_t kColumns = 16; ///< columns are rounded up to whole vectors
+
+/// Memory of the kernel for a number of each row, or of several. `done` is the last effect that filled it.
+struct Rows {
+  UOp memory, done;
+  UOp to(UOp place) const { return (done ? memory.after(std::vector<UOp>{done}) : memory).indexed({place}); }
+  UOp at(UOp place) const { return at(place, {}); }
+  /// Read in each step of `loop`, which fills it anew.
+  UOp at(UOp place, UOp loop) const {
+    std::vector<UOp> before{done};
+    if (loop) before.push_back(loop);
+    return memory.after(before).indexed({place}, memory.dtype().base());
+  }
+};
+
+class Stream {
+public:
+  Stream(UOp sink, const SoftmaxSums& sums, UOp store, std::vector<UOp> loops, Block block)
+      : sums_(sums), rows_(block.rows), keys_(block.keys), store_(store), loops_(std::move(loops)),
+        nextId_(nextRangeId(sink)), nextMemory_(nextRegister(sink)) {}
+
+  UOp kernel();
+  bool isCut() const { return isCut_; }
+
+private:
+  /// A sum and the memory that carries it.
+  struct Carried {
+    SoftmaxSums::Sum sum;
+    Rows rows;
+    int64_t columns; ///< 0: one number of each row
+  };
+
+  UOp fresh(int64_t steps) { return UOp::range(steps, nextId_++); }
+  Rows memory(int64_t size) { return {registersOf(dtypes::float32, size, nextMemory_++), {}}; }
+  void cutRows();
+  Rows cleared(int64_t size, UOp value);
+  UOp scaleOf(UOp score, UOp maximum) const;
+  UOp scores(UOp key, UOp firstKey, UOp row);
+  void goThrough(UOp firstKey, int64_t keys, UOp loop);
+  void sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop);
+  void finish(UOp done);
+  Rows copied(const SoftmaxSums::Product& p);
+
+  const SoftmaxSums& sums_;
+  const int64_t rows_, keys_; ///< of a block
+  UOp store_;
+  std::vector<UOp> loops_; ///< of the kernel, around everything
+  int64_t nextId_, nextMemory_;
+  UOp firstRow_;
+  bool isCut_ = false; ///< a mask hides blocks of keys
+  Rows weights_, largest_, before_;
+  std::vector<Rows> operands_; ///< copies of the rows' operands, as terms x rows
+  std::vector<Carried> carried_;
+};
+
+/// The place of the terms of a product in a row-major layout.
+UOp flatTerms(std::span<const UOp> terms) {
+  UOp flat = UOp::index(0);
+  for (UOp t : terms) flat = flat * extentOf(t) + t;
+  return flat;
+}
+
+/// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where
+/// later blocks see more keys, the first and the last one alternate, so that threads have equal work.
+void Stream::cutRows() {
+  const int64_t rows = extentOf(sums_.row), blocks = ceilDiv(rows, rows_);
+  const UOp sees = visibleKeys(sums_, UOp::index(0), UOp::index(rows - 1));
+  isCut_ = static_cast<bool>(sees);
+  std::erase(loops_, sums_.row);
+  if (sums_.column) std::erase(loops_, sums_.column);
+  UOp block = UOp::index(0);
+  if (blocks > 1 && isCut_) {
+    const UOp pair = sums_.row.withSrc({UOp::index(ceilDiv(blocks, 2))}), side = fresh(2);
+    if (blocks > 2) loops_.push_back(pair);
+    loops_.push_back(side);
+    const UOp low = blocks > 2 ? pair : UOp::index(0);
+    block = low + side * (UOp::index(blocks - 1) - low * 2);
+  } else if (blocks > 1) {
+    block = sums_.row.withSrc({UOp::index(blocks)});
+    loops_.push_back(block);
+  }
+  firstRow_ = block * rows_;
+  if (rows % rows_) firstRow_ = firstRow_.minimum(UOp::index(rows - rows_));
+}
+
+/// Memory that holds `value` before the loop over keys begins.
+Rows Stream::cleared(int64_t size, UOp value) {
+  Rows r = memory(size);
+  const UOp i = fresh(size);
+  r.done = (loops_.empty() ? r.memory : r.memory.after(loops_)).indexed({i}).store(value).end({i});
+  return r;
+}
+
+/// A copy of the operand that belongs to rows, with rows side by side.
+Rows Stream::copied(const SoftmaxSums::Product& p) {
+  const std::vector<UOp> terms = rangesIn(p.reduce.src().subspan(1));
+  UOpMap<UOp> at;
+  std::vector<UOp> loops;
+  int64_t size = rows_;
+  for (UOp t : terms) {
+    loops.push_back(at[t] = fresh(extentOf(t)));
+    size *= extentOf(t);
+  }
+  const UOp place = flatTerms(loops), row = fresh(rows_);
+  at[sums_.row] = firstRow_ + row;
+  loops.push_back(row);
+  Rows r = memory(size);
+  r.done = r.to(place * rows_ + row).store(p.ofRow.substitute(at).cast(dtypes::float32)).end(loops);
+  return r;
+}
+
+/// The weight of a score. No score at all gives 0, and not the difference of two infinities.
+UOp Stream::scaleOf(UOp score, UOp maximum) const {
+  const UOp none = UOp::constant(dtypes::float32, -INFINITY), zero = UOp::constant(dtypes::float32, 0.0);
+  return sums_.weight.substitute(
+      {{sums_.score, score}, {sums_.maximum, maximum.alu(Op::CMPNE, {none}).where(maximum, zero)}});
+}
+
+/// The score of a key and a row of the block.
+UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
+  UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
+  for (size_t i = 0; i < sums_.products.size(); ++i) {
+    const SoftmaxSums::Product& p = sums_.products[i];
+    UOpMap<UOp> inside(at);
+    std::vector<UOp> terms;
+    for (UOp t : rangesIn(p.reduce.src().subspan(1)))
+      terms.push_back(inside[t] = UOp::range(t.src(0), {nextId_++}, AxisType::Reduce));
+    const UOp ofRow = operands_[i].at(flatTerms(terms) * rows_ + row).cast(p.ofRow.dtype());
+    const UOp term = p.ofKey.substitute(inside).alu(Op::MUL, {ofRow});
+    at[p.reduce] = term.reduce(Op::ADD, terms);
+  }
+  return sums_.score.substitute(at);
+}
+
+/// Adds the terms of a block of keys to what was summed before.
+void Stream::sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop) {
+  const UOp row = fresh(rows_), column = c.columns ? fresh(c.columns) : UOp::index(0);
+  const UOp key = UOp::range(keys, nextId_++, AxisType::Reduce);
+  UOp term = weights_.at(key * rows_ + row);
+  if (c.sum.factor) {
+    UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
+    const int64_t exact = c.columns ? extentOf(sums_.column) : 0;
+    if (c.columns) at[sums_.column] = column;
+    UOp factor = c.sum.factor.substitute(at);
+    if (c.columns > exact) {
+      UOpMap<UOp> gates;
+      for (UOp u : factor.toposort())
+        if (u.is(Op::INDEX) && u.src(1).dependsOn(column)) {
+          std::vector<UOp> src(u.src().begin(), u.src().end());
+          const GatedIndex at = ungate(src[1]);
+          src[1] = gated(at.index, allOf(at.valid, column < exact));
+          gates[u] = u.withSrc(src);
+        }
+      factor = factor.substitute(gates);
+    }
+    term = term.alu(Op::MUL, {factor});
+  }
+  const UOp place = c.columns ? row * c.columns + column : row;
+  const UOp sum = term.reduce(Op::ADD, std::vector<UOp>{key});
+  const UOp scaled = c.rows.at(place, loop).alu(Op::MUL, {scale.at(row)});
+  std::vector<UOp> loops{row};
+  if (c.columns) loops.push_back(column);
+  c.rows.done = c.rows.memory.indexed({place}).store(scaled.alu(Op::ADD, {sum})).end(loops);
+}
+
+/// One block of keys, in each step of `loop`.
+void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
+  UOp key = fresh(keys), row = fresh(rows_);
+  UOp place = key * rows_ + row;
+  weights_.done = weights_.to(place).store(scores(key, firstKey, row)).end({key, row});
+
+  row = fresh(rows_);
+  before_.done = before_.memory.indexed({row}).store(largest_.at(row, loop)).end({row});
+  row = fresh(rows_);
+  key = UOp::range(keys, nextId_++, AxisType::Reduce);
+  const UOp largest = weights_.at(key * rows_ + row).reduce(Op::MAX, std::vector<UOp>{key});
+  largest_.done = largest_.memory.indexed({row}).store(before_.at(row).maximum(largest)).end({row});
+  row = fresh(rows_);
+  before_.done = before_.memory.indexed({row}).store(scaleOf(before_.at(row), largest_.at(row))).end({row});
+
+  row = fresh(rows_);
+  key = fresh(keys);
+  place = key * rows_ + row;
+  weights_.done =
+      weights_.memory.indexed({place}).store(scaleOf(weights_.at(place), largest_.at(row))).end({row, key});
+  Rows scale = before_;
+  for (Carried& c : carried_) {
+    sumUp(c, scale, firstKey, keys, loop);
+    scale.done = c.rows.done; // the next one follows
+  }
+}
+
+void Stream::finish(UOp done) {
+  largest_.done = done;
+  for (Carried& c : carried_) c.rows.done = done;
+}
+
+UOp Stream::kernel() {
+  cutRows();
+  const int64_t keys = extentOf(sums_.key), blocks = keys / keys_, rest = keys % keys_;
+  for (const SoftmaxSums::Product& p : sums_.products) operands_.push_back(copied(p));
+  weights_ = memory(std::min(keys, keys_) * rows_);
+  before_ = memory(rows_);
+  largest_ = cleared(rows_, UOp::constant(dtypes::float32, -INFINITY));
+  const UOp zero = UOp::constant(dtypes::float32, 0.0);
+  for (const SoftmaxSums::Sum& sum : sums_.sums) {
+    const bool hasColumns = sums_.column && sum.factor && sum.factor.dependsOn(sums_.column);
+    const int64_t columns = hasColumns ? roundUp(extentOf(sums_.column), kColumns) : 0;
+    carried_.push_back({sum, cleared(std::max<int64_t>(columns, 1) * rows_, zero), columns});
+  }
+  const UOp visible = visibleKeys(sums_, firstRow_, firstRow_ + (rows_ - 1));
+  auto goInLoop = [&](UOp steps, auto first, int64_t size) {
+    const UOp loop = UOp::range(steps, {nextId_++}, AxisType::Reduce);
+    goThrough(first(loop), size, loop);
+    const UOp done = carried_.back().rows.done.end({loop});
+    finish(done);
+    weights_.done = before_.done = done;
+  };
+  if (blocks) {
+    UOp steps = UOp::index(blocks);
+    if (visible) steps = steps.minimum((visible + (keys_ - 1)) / keys_);
+    goInLoop(steps, [&](UOp loop) { return loop * keys_; }, keys_);
+  }
+  if (rest) {
+    const UOp first = UOp::index(blocks * keys_);
+    const UOp steps = visible ? (first < visible).where(UOp::index(1), UOp::index(0)) : UOp::index(1);
+    goInLoop(steps, [&](UOp) { return first; }, rest);
+  }
+
+  UOp row = fresh(rows_), column = sums_.column ? fresh(extentOf(sums_.column)) : UOp::index(0);
+  UOpMap<UOp> at{{sums_.row, firstRow_ + row}, {sums_.maximum, largest_.at(row)}};
+  if (sums_.column) at[sums_.column] = column;
+  for (const Carried& c : carried_) at[c.sum.reduce] = c.rows.at(c.columns ? row * c.columns + column : row);
+  std::vector<UOp> loops = loops_;
+  loops.push_back(row);
+  if (sums_.column) loops.push_back(column);
+  return store_.src(0).substitute(at).store(store_.src(1).substitute(at)).end(loops);
+}
+
+UOp carryMaximum(Match& m) {
+  const UOp sink = m.root(), end = onlyEnd(sink);
+  if (!end || !sink.below().has(Op::EXP2) || !end.src(0).is(Op::STORE))
+    return m.decline("no weights of a softmax");
+  const UOp store = end.src(0);
+  std::vector<UOp> loops = rangesIn(end.src().subspan(1));
+  if (store.srcCount() != 2 || !store.src(0).is(Op::INDEX)) return m.decline("not one plain store");
+  const auto sums = softmaxSumsOf(store.src(1), loops);
+  if (!sums) return m.decline("not a function of sums that a softmax weights");
+  const Block block = blockFor(m.ctx<TargetContext>().target);
+  Stream stream(sink, *sums, store, loops, block);
+  const UOp kernel = stream.kernel();
+  because([&] {
+    return fmt::format(
+        "the largest score so far is carried from {} keys to the next, for {} rows at a time{}", block.keys,
+        block.rows, stream.isCut() ? "; blocks of keys that the mask hides are skipped" : "");
+  });
+  return sink.withSrc(std::vector<UOp>(sink.srcCount(), kernel));
+}
+
+constexpr RuleDef kStream[] = {RULE("carry-maximum", any(Op::SINK), carryMaximum)};
+
+} // namespace
+
+std::span<const RuleDef> streamRules() {
+  return kStream;
+}
+
+} // namespace uopscope

@@ -1,0 +1,242 @@
+// Reads sums, weights and masks off the expression of a kernel.
+#include "engine/rules/softmax_sums.h"
+
+#include "engine/rules/range_match.h"
+#include "engine/uop/linear.h"
+#include "engine/uop/visit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace uopscope {
+
+namespace {
+
+int64_t stepsOf(UOp range) {
+  return range.is(Op::RANGE) && range.src(0).isConst() ? range.src(0).arg().i() : -1;
+}
+
+std::vector<UOp> reducesIn(UOp value) {
+  std::vector<UOp> found;
+  visitBelow(value, [&](UOp u) {
+    if (u.is(Op::REDUCE)) found.push_back(u);
+    return Visit::Below;
+  });
+  return found;
+}
+
+/// The reductions that a value is an elementwise function of, without those inside of them.
+std::vector<UOp> outermostReduces(UOp value) {
+  std::vector<UOp> found;
+  visitBelow(value, [&](UOp u) {
+    if (!u.is(Op::REDUCE)) return Visit::Below;
+    found.push_back(u);
+    return Visit::Past;
+  });
+  std::ranges::sort(found, {}, &UOp::id);
+  return found;
+}
+
+/// Splits the term of a sum into the weight and a factor.
+bool readTerm(UOp reduce, SoftmaxSums& found) {
+  if (reduce.arg().op() != Op::ADD || reduce.srcCount() != 2 || !reduce.src(1).is(Op::RANGE)) return false;
+  const UOp term = reduce.src(0);
+  auto take = [&](UOp weight, UOp factor) {
+    if (found.weight ? weight != found.weight : !readWeight(weight, found)) return false;
+    found.weight = weight;
+    found.sums.push_back({reduce, factor});
+    return true;
+  };
+  if (!term.is(Op::MUL)) return take(term, {});
+  return take(term.src(0), term.src(1)) || take(term.src(1), term.src(0));
+}
+
+/// Whether the maximum is that of all scores.
+bool isOfAllScores(const SoftmaxSums& s) {
+  if (!s.maximum.is(Op::REDUCE) || s.maximum.arg().op() != Op::MAX || s.maximum.srcCount() != 2) return false;
+  std::vector<UOp> first{s.key}, second{s.maximum.src(1)};
+  for (UOp r : reducesIn(s.score))
+    for (UOp range : r.src().subspan(1))
+      if (std::ranges::find(first, range) == first.end()) first.push_back(range);
+  for (UOp r : reducesIn(s.maximum.src(0)))
+    for (UOp range : r.src().subspan(1))
+      if (std::ranges::find(second, range) == second.end()) second.push_back(range);
+  return !matchRanges(s.score, s.maximum.src(0), first, second).empty();
+}
+
+/// Finds the products in the score, each with one operand of rows and one of keys.
+bool findProducts(SoftmaxSums& s) {
+  for (UOp r : reducesIn(s.score)) {
+    const UOp term = r.src(0);
+    if (r.arg().op() != Op::ADD || !term.is(Op::MUL)) return false;
+    UOp a = term.src(0), b = term.src(1);
+    if (a.dependsOn(s.key)) std::swap(a, b);
+    if (a.dependsOn(s.key) || !b.dependsOn(s.key)) return false;
+    int64_t terms = 1;
+    for (UOp range : r.src().subspan(1)) {
+      if (stepsOf(range) < 1) return false;
+      terms *= stepsOf(range);
+    }
+    if (terms > kMostStreamedTerms || a.below().has(Op::REDUCE) || b.below().has(Op::REDUCE)) return false;
+    s.products.push_back({r, a, b});
+  }
+  return !s.products.empty();
+}
+
+/// Sorts the loops by what depends on them.
+bool assignLoops(SoftmaxSums& s, std::span<const UOp> loops) {
+  for (UOp l : loops) {
+    if (stepsOf(l) < 1) return false;
+    if (s.score.dependsOn(l)) {
+      const bool isRow = std::ranges::all_of(s.products, [&](const SoftmaxSums::Product& p) {
+        return p.ofRow.dependsOn(l) && !p.ofKey.dependsOn(l);
+      });
+      if (isRow && (!s.row || stepsOf(l) > stepsOf(s.row))) s.row = l;
+      continue;
+    }
+    const bool isColumn = std::ranges::any_of(
+        s.sums, [&](const SoftmaxSums::Sum& sum) { return sum.factor && sum.factor.dependsOn(l); });
+    if (!isColumn || s.column || stepsOf(l) > kMostStreamedColumns) return false;
+    s.column = l;
+  }
+  if (!s.row || stepsOf(s.row) < kFewestStreamed || stepsOf(s.key) < kFewestStreamed) return false;
+  for (UOp l : loops)
+    if (l != s.row && l != s.column) s.elsewhere.push_back(l);
+  return true;
+}
+
+/// A condition under which a score is not -inf, or whose opposite is one.
+struct Visible {
+  UOp condition;
+  bool holds = true;
+};
+
+bool isHidden(UOp u) {
+  return u.isConst() && u.dtype().isFloat() && u.arg().f() == -INFINITY;
+}
+
+/// The conditions of the masks in a score, which are added to it or choose it.
+void findMasks(UOp score, std::vector<Visible>& found) {
+  if (score.is(Op::ADD)) {
+    findMasks(score.src(0), found);
+    findMasks(score.src(1), found);
+  }
+  if (!score.is(Op::WHERE)) return;
+  if (isHidden(score.src(2))) {
+    found.push_back({score.src(0)});
+    findMasks(score.src(1), found);
+  } else if (isHidden(score.src(1))) {
+    found.push_back({score.src(0), false});
+    findMasks(score.src(2), found);
+  }
+}
+
+/// Comparisons that all hold where a condition does, or does not.
+void findComparisons(const Visible& v, std::vector<Visible>& found) {
+  const UOp u = v.condition;
+  const bool isChoice =
+      u.is(Op::WHERE) && u.src(1).isConst() && u.src(2).isConst(0.0) && !u.src(1).isConst(0.0);
+  if (u.is(Op::CAST) || isChoice) return findComparisons({u.src(0), v.holds}, found);
+  if (u.is(Op::CMPNE) && u.src(0).dtype().isBool() && u.src(1).isConst(1))
+    return findComparisons({u.src(0), !v.holds}, found);
+  if (u.is(v.holds ? Op::AND : Op::OR)) {
+    for (UOp part : u.src()) findComparisons({part, v.holds}, found);
+    return;
+  }
+  if (u.is(Op::CMPLT) && u.src(0).dtype().isInt()) found.push_back(v);
+}
+
+/// The same number without the conversions between integer types, which keep loop counters.
+UOp asIndex(UOp u) {
+  if (u.is(Op::CAST) && u.src(0).dtype().isInt()) return asIndex(u.src(0));
+  if (u.isConst()) return UOp::index(u.arg().i());
+  if (!u.in({Op::ADD, Op::MUL, Op::SUB, Op::NEG})) return u.is(Op::RANGE) ? u : UOp();
+  std::vector<UOp> src;
+  for (UOp s : u.src()) {
+    src.push_back(asIndex(s));
+    if (!src.back()) return {};
+  }
+  return UOp::make(u.op(), dtypes::index, src);
+}
+
+/// One more than the last key for which `lower < upper` may hold, for the row that sees most; null if it is no bound on keys.
+UOp lastVisible(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
+  const UOp a = asIndex(lower), b = asIndex(upper);
+  if (!a || !b) return {};
+  UOp count = UOp::index(0);
+  bool bounds = false;
+  // lower < upper means that `upper - lower` is positive: keys count against it.
+  const Linear difference = linearOf(b - a);
+  for (const Term& t : difference.terms) {
+    if (t.node == s.key) {
+      if (t.factor != -1) return {};
+      bounds = true;
+    } else if (t.node == s.row)
+      count = count + (t.factor > 0 ? last : first) * t.factor;
+    else if (t.node.dependsOn(s.key) || t.node.dependsOn(s.row))
+      return {};
+    else
+      count = count + t.node * t.factor;
+  }
+  return bounds ? count + difference.constant : UOp();
+}
+
+} // namespace
+
+bool readWeight(UOp weight, SoftmaxSums& found) {
+  if (!weight.is(Op::EXP2)) return false;
+  UOp sum = weight.src(0);
+  if (sum.is(Op::MUL) && sum.src(1).isConst()) {
+    if (!(sum.src(1).arg().f() > 0)) return false;
+    sum = sum.src(0);
+  }
+  if (!sum.is(Op::ADD)) return false;
+  for (size_t i = 0; i < 2; ++i) {
+    const UOp minus = sum.src(1 - i);
+    if (!minus.is(Op::MUL) || !minus.src(1).isConst(-1.0)) continue;
+    found.score = sum.src(i);
+    found.maximum = minus.src(0);
+    return true;
+  }
+  return false;
+}
+
+std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops) {
+  SoftmaxSums found;
+  if (!value.below().has(Op::EXP2) || !value.below().has(Op::REDUCE)) return {};
+  UOp maximum;
+  for (UOp r : outermostReduces(value)) {
+    if (r.arg().op() == Op::MAX && !maximum)
+      maximum = r;
+    else if (!readTerm(r, found))
+      return {};
+  }
+  if (found.sums.empty() || found.weight.dtype() != dtypes::float32) return {};
+  if (maximum && maximum != found.maximum) return {};
+  found.key = found.sums[0].reduce.src(1);
+  for (const SoftmaxSums::Sum& sum : found.sums) {
+    if (sum.reduce.src(1) != found.key || sum.reduce.dtype() != dtypes::float32) return {};
+    if (sum.factor && sum.factor.below().has(Op::REDUCE)) return {};
+  }
+  if (found.maximum.dependsOn(found.key) || !isOfAllScores(found) || !findProducts(found)) return {};
+  if (!assignLoops(found, loops)) return {};
+  return found;
+}
+
+UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last) {
+  std::vector<Visible> masks, comparisons;
+  findMasks(sums.score, masks);
+  for (const Visible& mask : masks) findComparisons(mask, comparisons);
+  UOp least;
+  for (const Visible& c : comparisons) {
+    UOp a = c.condition.src(0), b = c.condition.src(1);
+    // a < b does not hold: b < a + 1 does.
+    const UOp count = c.holds ? lastVisible(a, b, sums, first, last)
+                              : lastVisible(b, UOp::make(Op::ADD, a.dtype(), {a, a.constLike(int64_t{1})}),
+                                            sums, first, last);
+    if (count) least = least ? least.minimum(count) : count;
+  }
+  return least;
+}
+
+} // namespace uopscope

@@ -1,0 +1,47 @@
+// Sums that a softmax weights, as attention has. Written out they need every score twice: first for the largest one of a row, then
+// for the weights. What they have in common lets one loop over the keys compute all of them (engine/codegen/streams.h).
+//
+//   out[q, c] = sum over k of w(q, k) * v(k, c) / sum over k of w(q, k)
+//   w(q, k)   = exp2((x(q, k) - max over j of x(q, j)) * c)           the score x holds a product: sum over d of a(q, d) * b(k, d)
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <optional>
+
+namespace uopscope {
+
+struct SoftmaxSums {
+  /// A sum whose term is the weight, or the weight times a factor; the factor is null where there is none.
+  struct Sum {
+    UOp reduce, factor;
+  };
+  /// A product in the score: sum over some ranges of ofRow * ofKey.
+  struct Product {
+    UOp reduce, ofRow, ofKey;
+  };
+  std::vector<Sum> sums;
+  UOp weight;  ///< EXP2((score - maximum) * constant), of one key
+  UOp score;   ///< of one key
+  UOp maximum; ///< REDUCE(MAX) of the scores of a row
+  UOp key;     ///< the REDUCE range of all sums
+  std::vector<Product> products;
+  UOp row;                    ///< the loop over the results that share keys; at least kFewestStreamed steps
+  UOp column;                 ///< the loop that factors alone depend on; null where there is none
+  std::vector<UOp> elsewhere; ///< the other loops
+};
+
+constexpr int64_t kFewestStreamed = 64; ///< rows, and keys: fewer are stored as well as streamed
+constexpr int64_t kMostStreamedTerms =
+    1024; ///< of a product in the score: 256 kB hold those of a block of rows
+constexpr int64_t kMostStreamedColumns = 512;
+
+/// Reads the weight EXP2((score - maximum) * constant), in which `maximum` may be any node. False if it is none.
+bool readWeight(UOp weight, SoftmaxSums& found);
+/// The sums of a stored value over these loops; none if it is no function of such sums, and of what does not depend on keys.
+std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops);
+
+/// The number of leading keys that the rows from `first` to `last` may see, where a mask hides all later ones from them:
+/// scores are -inf there. Null where nothing is known.
+UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last);
+
+} // namespace uopscope
