@@ -54,7 +54,7 @@ Decision inWords(const char* words);
 /// loads no vectors under masks.
 bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width);
 
-/// Whether a loop of the kernel carries results along and has sums inside, as that of a streamed softmax.
+/// Whether the kernel stores sums in memory of its own and goes on from there, as a streamed softmax does.
 bool hasStages(const KernelOptimizer& s);
 /// Opts of such a kernel: a tile for each of its stages.
 void chooseForStages(KernelOptimizer& s, int64_t width);

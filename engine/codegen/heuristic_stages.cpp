@@ -100,13 +100,9 @@ void chooseForStage(KernelOptimizer& s, const Stage& stage, int64_t width) {
 } // namespace
 
 bool hasStages(const KernelOptimizer& s) {
-  std::vector<UOp> carriers;
-  for (UOp r : s.ranges())
-    if (r.axisType() == AxisType::Reduce) carriers.push_back(r);
-  for (UOp red : s.reduces())
-    for (UOp r : rangesIn(red.src().subspan(1))) std::erase(carriers, r);
-  return std::ranges::any_of(carriers, [&](UOp carrier) {
-    return std::ranges::any_of(s.reduces(), [&](UOp red) { return isOpenIn(red, carrier); });
+  if (s.reduces().empty() || !s.ast().below().has(Op::DEFINE_REG)) return false;
+  return std::ranges::any_of(s.ast().toposort(), [](UOp u) {
+    return u.is(Op::STORE) && u.src(0).bufferOf().is(Op::DEFINE_REG) && reductionOf(u.src(1));
   });
 }
 

@@ -24,7 +24,7 @@ struct Block {
   int64_t rows, keys;
 };
 Block blockFor(const Target& target) {
-  return target.aluLanes >= 16 ? Block{64, 128} : Block{48, 96};
+  return target.aluLanes >= 16 ? Block{64, 64} : Block{48, 96};
 }
 constexpr int64_t kColumns = 16; ///< columns are rounded up to whole vectors
 
