@@ -142,17 +142,22 @@ bool isByMinusOne(const Match& m) {
 bool isNegated(const Match& m) {
   return isConstant(m[c], 1);
 }
-UOp notLess(Match& m) {
-  // For signed integers, not (v < c) is c-1 < v, and not (c < v) is v < c+1.
-  UOp less = m[x];
-  if (!isNative(targetOf(m), Op::CMPLT)) return m.decline("the device says nothing of comparisons");
-  if (!isConstant(m[c], 1) || !less.src(0).dtype().isInt() || less.src(0).dtype().isUnsigned())
-    return m.decline("no negated comparison of signed integers");
-  UOp a = less.src(0), b = less.src(1);
-  if (auto v = laneInt(b); v && *v > dtypes::minInt(b.dtype())) return b.constLike(*v - 1) < a;
-  if (auto v = laneInt(a); v && static_cast<uint64_t>(*v) != dtypes::maxInt(a.dtype()))
-    return b < a.constLike(*v + 1);
-  return m.decline("no side is a constant below its limit");
+/// Whether a comparison is of signed integers with a constant on its right, or left, side that has a neighbour.
+bool isAtLeastConstant(const Match& m) {
+  const DType type = m[x].dtype();
+  const auto limit = laneInt(m[y]);
+  return type.isInt() && !type.isUnsigned() && limit && *limit > dtypes::minInt(type);
+}
+bool isAtMostConstant(const Match& m) {
+  const DType type = m[x].dtype();
+  const auto limit = laneInt(m[x]);
+  return type.isInt() && !type.isUnsigned() && limit && static_cast<uint64_t>(*limit) != dtypes::maxInt(type);
+}
+UOp beforeConstant(Match& m) {
+  return m[y].constLike(*laneInt(m[y]) - 1);
+}
+UOp behindConstant(Match& m) {
+  return m[x].constLike(*laneInt(m[x]) + 1);
 }
 
 /// Whether an unsigned value may come from a negative number of a smaller type, sign-extended and
@@ -223,7 +228,13 @@ constexpr RuleDef kDecompositions[] = {
     RULE("multiply-by-shift", Pat(x).withDtype(kMaskInts & ~kMaskIndex) * c, x << made(exponentOfFactor),
          guard::when(isPowerFromTwo, "no power of two"),
          guard::when(has<Op::SHL>, "the device has no shift")),
-    RULE("not-less", any(Op::CMPLT).named(x) != c, notLess),
+    // Of integers, not (v < 3) is 2 < v, and not (3 < v) is v < 4.
+    RULE("not-less", (x < y) != c, made(beforeConstant) < x, guard::when(isNegated, "not negated"),
+         guard::when(isAtLeastConstant, "no signed integers, or no constant above the least"),
+         guard::when(has<Op::CMPLT>, "the device says nothing of comparisons")),
+    RULE("not-more", (x < y) != c, y < made(behindConstant), guard::when(isNegated, "not negated"),
+         guard::when(isAtMostConstant, "no signed integers, or no constant below the largest"),
+         guard::when(has<Op::CMPLT>, "the device says nothing of comparisons")),
     RULE("to-equality", op(Op::CMPNE, x, y) != c, op(Op::CMPEQ, x, y), guard::when(isNegated, "not negated"),
          guard::when(has<Op::CMPEQ>, "the device has no equality")),
     RULE("to-negation", x* c, op(Op::NEG, x), guard::when(isByMinusOne, "not by -1"),

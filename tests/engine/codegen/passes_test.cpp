@@ -92,6 +92,7 @@ TEST_CASE("the pipeline runs its passes in order, by the names its users know") 
   }
   std::vector<std::string> wanted{"View Base AST",
                                   "early movement ops",
+                                  "carry maximum",
                                   "load collapse",
                                   "running sums",
                                   "split ranges",
