@@ -43,8 +43,8 @@ struct Rows {
 
 class Stream {
 public:
-  Stream(UOp sink, const SoftmaxSums& sums, UOp store, std::vector<UOp> loops, Block block)
-      : sums_(sums), rows_(block.rows), keys_(block.keys), store_(store), loops_(std::move(loops)),
+  Stream(UOp sink, const SoftmaxSums& sums, UOp store, Block block)
+      : sums_(sums), rows_(block.rows), keys_(block.keys), store_(store), loops_(sums.elsewhere),
         nextId_(nextRangeId(sink)), nextMemory_(nextRegister(sink)) {}
 
   UOp kernel();
@@ -62,7 +62,8 @@ private:
   Rows memory(int64_t size) { return {registersOf(dtypes::float32, size, nextMemory_++), {}}; }
   void cutRows();
   Rows cleared(int64_t size, UOp value);
-  UOp scaleOf(UOp score, UOp maximum) const;
+  UOp weightOf(UOp score, UOp maximum) const;
+  UOp scaleOf(UOp before, UOp maximum) const;
   UOp scores(UOp key, UOp firstKey, UOp row);
   void goThrough(UOp firstKey, int64_t keys, UOp loop);
   void sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop);
@@ -94,8 +95,6 @@ void Stream::cutRows() {
   const int64_t rows = extentOf(sums_.row), blocks = ceilDiv(rows, rows_);
   const UOp sees = visibleKeys(sums_, UOp::index(0), UOp::index(rows - 1));
   isCut_ = static_cast<bool>(sees);
-  std::erase(loops_, sums_.row);
-  if (sums_.column) std::erase(loops_, sums_.column);
   UOp block = UOp::index(0);
   if (blocks > 1 && isCut_) {
     const UOp pair = sums_.row.withSrc({UOp::index(ceilDiv(blocks, 2))}), side = fresh(2);
@@ -137,11 +136,22 @@ Rows Stream::copied(const SoftmaxSums::Product& p) {
   return r;
 }
 
+/// Whether a row has any score yet.
+UOp hasAny(UOp maximum) {
+  return maximum.alu(Op::CMPNE, {UOp::constant(dtypes::float32, -INFINITY)});
+}
+
 /// The weight of a score. No score at all gives 0, and not the difference of two infinities.
-UOp Stream::scaleOf(UOp score, UOp maximum) const {
-  const UOp none = UOp::constant(dtypes::float32, -INFINITY), zero = UOp::constant(dtypes::float32, 0.0);
+UOp Stream::weightOf(UOp score, UOp maximum) const {
+  const UOp zero = UOp::constant(dtypes::float32, 0.0);
   return sums_.weight.substitute(
-      {{sums_.score, score}, {sums_.maximum, maximum.alu(Op::CMPNE, {none}).where(maximum, zero)}});
+      {{sums_.score, score}, {sums_.maximum, hasAny(maximum).where(maximum, zero)}});
+}
+
+/// What sums by an earlier maximum are multiplied by. Those of no score are 0.
+UOp Stream::scaleOf(UOp before, UOp maximum) const {
+  const UOp reference = sums_.reference.substitute({{sums_.maximum, before}});
+  return hasAny(before).where(weightOf(reference, maximum), UOp::constant(dtypes::float32, 0.0));
 }
 
 /// The score of a key and a row of the block.
@@ -210,7 +220,7 @@ void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
   key = fresh(keys);
   place = key * rows_ + row;
   weights_.done =
-      weights_.memory.indexed({place}).store(scaleOf(weights_.at(place), largest_.at(row))).end({row, key});
+      weights_.memory.indexed({place}).store(weightOf(weights_.at(place), largest_.at(row))).end({row, key});
   Rows scale = before_;
   for (Carried& c : carried_) {
     sumUp(c, scale, firstKey, keys, loop);
@@ -262,7 +272,7 @@ UOp Stream::kernel() {
   std::vector<UOp> loops = loops_;
   loops.push_back(row);
   if (sums_.column) loops.push_back(column);
-  return store_.src(0).substitute(at).store(store_.src(1).substitute(at)).end(loops);
+  return store_.src(0).substitute(sums_.split).substitute(at).store(sums_.value.substitute(at)).end(loops);
 }
 
 UOp carryMaximum(Match& m) {
@@ -275,7 +285,7 @@ UOp carryMaximum(Match& m) {
   const auto sums = softmaxSumsOf(store.src(1), loops);
   if (!sums) return m.decline("not a function of sums that a softmax weights");
   const Block block = blockFor(m.ctx<TargetContext>().target);
-  Stream stream(sink, *sums, store, loops, block);
+  Stream stream(sink, *sums, store, block);
   const UOp kernel = stream.kernel();
   because([&] {
     return fmt::format(

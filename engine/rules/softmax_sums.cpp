@@ -16,11 +16,39 @@ int64_t stepsOf(UOp range) {
   return range.is(Op::RANGE) && range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
 
+/// A loop of which the quotient by a constant and the remainder are asked for, as one over heads and columns in a row, becomes
+/// two. Adds the loops to `loops`.
+void splitLoop(UOp loop, UOp value, SoftmaxSums& found, std::vector<UOp>& loops) {
+  UOp quotient, remainder;
+  visitBelow(value, [&](UOp u) {
+    if (u.is(Op::IDIV) && u.src(0) == loop && u.src(1).isConst()) quotient = u;
+    if (u.is(Op::MOD) && u.src(0) == loop && u.src(1).isConst()) remainder = u;
+    return Visit::Below;
+  });
+  const int64_t by = quotient ? quotient.src(1).arg().i() : 0, steps = stepsOf(loop);
+  if (!quotient || !remainder || remainder.src(1) != quotient.src(1) || by < 2 || steps < 2 * by ||
+      steps % by) {
+    loops.push_back(loop);
+    return;
+  }
+  auto part = [&](int64_t n, int64_t which) {
+    std::vector<int64_t> ids = loop.arg().as<RangeArg>().ids;
+    ids.push_back(which);
+    return UOp::range(UOp::index(n), ids, loop.axisType());
+  };
+  const UOp outer = part(steps / by, 0), inner = part(by, 1);
+  found.split[quotient] = outer;
+  found.split[remainder] = inner;
+  found.split[loop] = outer * by + inner;
+  loops.insert(loops.end(), {outer, inner});
+}
+
+/// The reductions of an expression, without those of values that are read.
 std::vector<UOp> reducesIn(UOp value) {
   std::vector<UOp> found;
   visitBelow(value, [&](UOp u) {
     if (u.is(Op::REDUCE)) found.push_back(u);
-    return Visit::Below;
+    return u.is(Op::INDEX) ? Visit::Past : Visit::Below;
   });
   return found;
 }
@@ -29,9 +57,8 @@ std::vector<UOp> reducesIn(UOp value) {
 std::vector<UOp> outermostReduces(UOp value) {
   std::vector<UOp> found;
   visitBelow(value, [&](UOp u) {
-    if (!u.is(Op::REDUCE)) return Visit::Below;
-    found.push_back(u);
-    return Visit::Past;
+    if (u.is(Op::REDUCE)) found.push_back(u);
+    return u.in({Op::INDEX, Op::REDUCE}) ? Visit::Past : Visit::Below;
   });
   std::ranges::sort(found, {}, &UOp::id);
   return found;
@@ -51,8 +78,11 @@ bool readTerm(UOp reduce, SoftmaxSums& found) {
   return take(term.src(0), term.src(1)) || take(term.src(1), term.src(0));
 }
 
-/// Whether the maximum is that of all scores.
-bool isOfAllScores(const SoftmaxSums& s) {
+/// Finds the maximum, of all scores, in the reference.
+bool findMaximum(SoftmaxSums& s) {
+  const std::vector<UOp> inside = outermostReduces(s.reference);
+  if (inside.size() != 1) return false;
+  s.maximum = inside[0];
   if (!s.maximum.is(Op::REDUCE) || s.maximum.arg().op() != Op::MAX || s.maximum.srcCount() != 2) return false;
   std::vector<UOp> first{s.key}, second{s.maximum.src(1)};
   for (UOp r : reducesIn(s.score))
@@ -77,7 +107,7 @@ bool findProducts(SoftmaxSums& s) {
       if (stepsOf(range) < 1) return false;
       terms *= stepsOf(range);
     }
-    if (terms > kMostStreamedTerms || a.below().has(Op::REDUCE) || b.below().has(Op::REDUCE)) return false;
+    if (terms > kMostStreamedTerms || !reducesIn(term).empty()) return false;
     s.products.push_back({r, a, b});
   }
   return !s.products.empty();
@@ -195,14 +225,17 @@ bool readWeight(UOp weight, SoftmaxSums& found) {
     const UOp minus = sum.src(1 - i);
     if (!minus.is(Op::MUL) || !minus.src(1).isConst(-1.0)) continue;
     found.score = sum.src(i);
-    found.maximum = minus.src(0);
+    found.reference = minus.src(0);
     return true;
   }
   return false;
 }
 
-std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops) {
+std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> ofKernel) {
   SoftmaxSums found;
+  std::vector<UOp> loops;
+  for (UOp l : ofKernel) splitLoop(l, value, found, loops);
+  value = found.value = value.substitute(found.split);
   if (!value.below().has(Op::EXP2) || !value.below().has(Op::REDUCE)) return {};
   UOp maximum;
   for (UOp r : outermostReduces(value)) {
@@ -212,13 +245,14 @@ std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops) 
       return {};
   }
   if (found.sums.empty() || found.weight.dtype() != dtypes::float32) return {};
-  if (maximum && maximum != found.maximum) return {};
   found.key = found.sums[0].reduce.src(1);
   for (const SoftmaxSums::Sum& sum : found.sums) {
     if (sum.reduce.src(1) != found.key || sum.reduce.dtype() != dtypes::float32) return {};
-    if (sum.factor && sum.factor.below().has(Op::REDUCE)) return {};
+    if (sum.factor && !reducesIn(sum.factor).empty()) return {};
   }
-  if (found.maximum.dependsOn(found.key) || !isOfAllScores(found) || !findProducts(found)) return {};
+  if (!findMaximum(found) || (maximum && maximum != found.maximum) || found.reference.dependsOn(found.key) ||
+      !findProducts(found))
+    return {};
   if (!assignLoops(found, loops)) return {};
   return found;
 }

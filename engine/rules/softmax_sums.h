@@ -19,11 +19,15 @@ struct SoftmaxSums {
   struct Product {
     UOp reduce, ofRow, ofKey;
   };
+  UOp value; ///< the stored value, in the loops below
+  UOpMap<UOp>
+      split; ///< what became of loops of the kernel that were split, and of their quotients and remainders
   std::vector<Sum> sums;
-  UOp weight;  ///< EXP2((score - maximum) * constant), of one key
-  UOp score;   ///< of one key
-  UOp maximum; ///< REDUCE(MAX) of the scores of a row
-  UOp key;     ///< the REDUCE range of all sums
+  UOp weight;    ///< EXP2((score - reference) * constant), of one key
+  UOp score;     ///< of one key
+  UOp reference; ///< the maximum, or a function of it, such as one that is 0 where the maximum is infinite
+  UOp maximum;   ///< REDUCE(MAX) of the scores of a row
+  UOp key;       ///< the REDUCE range of all sums
   std::vector<Product> products;
   UOp row;                    ///< the loop over the results that share keys; at least kFewestStreamed steps
   UOp column;                 ///< the loop that factors alone depend on; null where there is none
@@ -35,7 +39,7 @@ constexpr int64_t kMostStreamedTerms =
     1024; ///< of a product in the score: 256 kB hold those of a block of rows
 constexpr int64_t kMostStreamedColumns = 512;
 
-/// Reads the weight EXP2((score - maximum) * constant), in which `maximum` may be any node. False if it is none.
+/// Reads score and reference of a weight EXP2((score - reference) * constant). False if it is none.
 bool readWeight(UOp weight, SoftmaxSums& found);
 /// The sums of a stored value over these loops; none if it is no function of such sums, and of what does not depend on keys.
 std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops);

@@ -39,13 +39,13 @@ struct StreamContext {
 /// Sees through values that are stored, or kept along a row, and notes them.
 class Opened {
 public:
-  explicit Opened(ScheduleState& state) : state_(state) {}
+  explicit Opened(ScheduleState& state) : state_(&state) {}
 
   /// What a read of such a value is computed from, in the loops of the reader; any other node as it is.
   UOp operator()(UOp read) {
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::BUFFERIZE)) return read;
     const UOp b = read.src(0);
-    if (hasMemory(b) && !state_.stored[static_cast<size_t>(b.tag().i())].removable) return read;
+    if (hasMemory(b) && !state_->stored[static_cast<size_t>(b.tag().i())].removable) return read;
     UOpMap<UOp> to;
     for (size_t k = 1; k < b.srcCount(); ++k) {
       if (ungate(read.src(k)).valid) return read;
@@ -57,31 +57,36 @@ public:
   /// Numbers of the stored values seen through.
   const std::set<size_t>& stored() const { return stored_; }
 
-  /// The score with the products that are stored for it inside, over ranges of their own.
+  /// The score with the products that are stored for it inside, over ranges of their own; null if it has none.
   UOp score(UOp score, UOp key) {
-    std::vector<UOp> reads;
-    visitBelow(score, [&](UOp u) {
-      if (!u.is(Op::INDEX)) return Visit::Below;
-      if (u.src(0).is(Op::BUFFERIZE) && u.dependsOn(key)) reads.push_back(u);
-      return Visit::Past;
-    });
-    UOpMap<UOp> with;
-    for (UOp read : reads) {
-      if (!isProduct(read.src(0).src(0))) continue;
-      const UOp value = (*this)(read);
+    bool any = false;
+    for (;;) {
+      const UOp read = productRead(score, key), value = read ? (*this)(read) : UOp();
+      if (!read) return any ? score : UOp();
+      if (value == read) return {};
+      any |= hasMemory(read.src(0));
       UOpMap<UOp> fresh;
       visitBelow(value, [&](UOp u) {
         if (u.is(Op::REDUCE))
           for (UOp r : u.src().subspan(1))
-            if (r.is(Op::RANGE)) fresh[r] = UOp::range(r.src(0), {state_.nextRange++}, r.axisType());
+            if (r.is(Op::RANGE)) fresh[r] = UOp::range(r.src(0), {state_->nextRange++}, r.axisType());
         return u.is(Op::BUFFERIZE) ? Visit::Past : Visit::Below;
       });
-      if (value != read) with[read] = value.substitute(fresh);
+      score = score.substitute({{read, value.substitute(fresh)}});
     }
-    return with.empty() ? UOp() : score.substitute(with);
   }
 
 private:
+  /// A read, at this key, of a product that is stored, or of a row that the kernel keeps; null if there is none.
+  static UOp productRead(UOp score, UOp key) {
+    UOp found;
+    visitBelow(score, [&](UOp u) {
+      const bool isRead = u.is(Op::INDEX) && u.src(0).is(Op::BUFFERIZE) && u.dependsOn(key);
+      if (isRead && (!hasMemory(u.src(0)) || isProduct(u.src(0).src(0)))) found = u;
+      return u.in({Op::INDEX, Op::REDUCE}) ? Visit::Past : Visit::Below;
+    });
+    return found;
+  }
   /// Whether a value is computed from a sum of products, element by element.
   static bool isProduct(UOp value) {
     return !visitBelow(value, [](UOp u) {
@@ -90,40 +95,102 @@ private:
     });
   }
 
-  ScheduleState& state_;
+  ScheduleState* state_;
   std::set<size_t> stored_;
 };
 
-/// The quotient of streamed sums that a sum of weighted values is; null if no softmax weights them.
-UOp quotientOf(UOp sum, Opened& open) {
-  if (sum.arg().op() != Op::ADD || sum.srcCount() != 2 || !sum.src(0).is(Op::MUL) ||
-      !sum.src(1).is(Op::RANGE))
-    return {};
-  const UOp key = sum.src(1);
-  for (size_t side = 0; side < 2; ++side) {
-    const UOp share = open(sum.src(0).src(side)), factor = sum.src(0).src(1 - side);
-    if (!share.is(Op::FDIV)) continue;
-    const UOp weight = open(share.src(0)), total = open(share.src(1));
-    SoftmaxSums read;
-    if (!readWeight(weight, read) || !total.is(Op::REDUCE) || total.arg().op() != Op::ADD ||
-        total.srcCount() != 2)
-      continue;
-    const UOp largest = open(read.maximum);
-    if (!largest.is(Op::REDUCE) || largest.arg().op() != Op::MAX || largest.srcCount() != 2) continue;
-    // The weights of the total, and the scores of the largest one, are the same in loops of their own.
-    if (open(total.src(0)) != weight.substitute({{key, total.src(1)}}) ||
-        open(largest.src(0)) != open(read.score.substitute({{key, largest.src(1)}})))
-      continue;
-    const UOp score = open.score(read.score, key), all = open.score(largest.src(0), largest.src(1));
-    if (!score || !all) continue;
-    const UOp maximum = all.reduce(Op::MAX, std::vector<UOp>{largest.src(1)});
-    const UOp streamed = weight.substitute({{read.score, score}, {read.maximum, maximum}});
-    const std::vector<UOp> keys{key};
-    const UOp term = side ? factor.alu(Op::MUL, {streamed}) : streamed.alu(Op::MUL, {factor});
-    return term.reduce(Op::ADD, keys).alu(Op::FDIV, {streamed.reduce(Op::ADD, keys)});
+/// Replaces the parts of a stored value that a softmax makes by streamed sums, all of one weight.
+class Streams {
+public:
+  explicit Streams(ScheduleState& state) : open_(state) {}
+
+  /// The value with streamed sums; null if no softmax makes a part of it.
+  UOp of(UOp value) {
+    std::vector<UOp> parts;
+    visitBelow(value, [&](UOp u) {
+      const bool isRead = u.is(Op::INDEX) && u.src(0).is(Op::BUFFERIZE);
+      if (isRead || u.is(Op::REDUCE)) parts.push_back(u);
+      return u.in({Op::REDUCE, Op::INDEX, Op::BUFFERIZE}) ? Visit::Past : Visit::Below;
+    });
+    std::ranges::sort(parts, {}, &UOp::id);
+    UOpMap<UOp> streamed;
+    for (UOp part : parts)
+      if (UOp sum = sumFor(part)) streamed[part] = sum;
+    if (streamed.empty()) return {};
+    for (UOp part : parts) {
+      Opened trial = open_;
+      if (streamed.contains(part) || trial(part) != largest_) continue;
+      open_ = trial;
+      streamed[part] = maximum_;
+    }
+    return value.substitute(streamed);
   }
-  return {};
-}
+  /// Numbers of the stored values that are part of it now.
+  const std::set<size_t>& stored() const { return open_.stored(); }
+
+private:
+  /// A sum that the weight, or a share of their total, takes part in.
+  UOp sumFor(UOp part) {
+    Opened trial = open_;
+    const UOp sum = trial(part);
+    if (!sum.is(Op::REDUCE) || sum.arg().op() != Op::ADD || sum.srcCount() != 2 || !sum.src(1).is(Op::RANGE))
+      return {};
+    const UOp term = sum.src(0), key = sum.src(1);
+    if (UOp found = sumOf(term, {}, key, trial)) return found;
+    if (!term.is(Op::MUL)) return {};
+    const UOp found = sumOf(term.src(0), term.src(1), key, trial);
+    return found ? found : sumOf(term.src(1), term.src(0), key, trial);
+  }
+  UOp sumOf(UOp weighting, UOp factor, UOp key, Opened trial) {
+    const UOp share = trial(weighting);
+    UOp weight = share, total;
+    if (share.is(Op::FDIV)) {
+      weight = trial(share.src(0));
+      total = trial(share.src(1));
+      const bool isTotal = total.is(Op::REDUCE) && total.arg().op() == Op::ADD && total.srcCount() == 2 &&
+                           trial(total.src(0)) == weight.substitute({{key, total.src(1)}});
+      if (!isTotal) return {};
+    }
+    if (key_ ? weight.substitute({{key, key_}}) != weight_ : !begin(weight, key, trial)) return {};
+    open_ = trial;
+    const std::vector<UOp> keys{key_};
+    const UOp summed = factor ? streamed_.alu(Op::MUL, {factor.substitute({{key, key_}})}) : streamed_;
+    const UOp sum = summed.reduce(Op::ADD, keys);
+    return total ? sum.alu(Op::FDIV, {streamed_.reduce(Op::ADD, keys)}) : sum;
+  }
+  /// Takes the first weight as that of all sums, if its scores are products that are stored.
+  bool begin(UOp weight, UOp key, Opened& trial) {
+    SoftmaxSums read;
+    if (!readWeight(weight, read)) return false;
+    const UOp maximum = maximumIn(read.reference);
+    const UOp largest = maximum ? trial(maximum) : UOp();
+    const bool isMaximum = largest && largest.is(Op::REDUCE) && largest.arg().op() == Op::MAX &&
+                           largest.srcCount() == 2 &&
+                           trial(largest.src(0)) == trial(read.score.substitute({{key, largest.src(1)}}));
+    if (!isMaximum) return false;
+    const UOp score = trial.score(read.score, key), all = trial.score(largest.src(0), largest.src(1));
+    if (!score || !all) return false;
+    key_ = key;
+    weight_ = weight;
+    largest_ = largest;
+    maximum_ = all.reduce(Op::MAX, std::vector<UOp>{largest.src(1)});
+    streamed_ = weight.substitute({{read.score, score}, {maximum, maximum_}});
+    return true;
+  }
+  /// The one reduction, or read of a stored value, in what scores are compared with.
+  static UOp maximumIn(UOp reference) {
+    std::vector<UOp> found;
+    visitBelow(reference, [&](UOp u) {
+      if (u.in({Op::INDEX, Op::REDUCE})) found.push_back(u);
+      return u.in({Op::INDEX, Op::REDUCE}) ? Visit::Past : Visit::Below;
+    });
+    return found.size() == 1 ? found[0] : UOp();
+  }
+
+  Opened open_;
+  UOp key_, weight_, largest_; ///< as they are stored
+  UOp streamed_, maximum_;     ///< with the scores inside
+};
 
 /// Whether nobody but these values, and the kernel, reads what is stored for the kernel.
 bool readsAlone(const ScheduleState& state, const std::set<size_t>& stored, int kernel) {
@@ -149,28 +216,22 @@ UOp streamSoftmax(Match& m) {
   if (vars::plain || vars::pcontig > 0 || !isProcessor(info.device))
     return m.decline("not on this device, or not asked for");
   if (!value.below().has(Op::EXP2)) return m.decline("nothing below is a softmax");
-  UOpMap<UOp> quotients;
-  Opened open(state);
-  visitBelow(value, [&](UOp u) {
-    if (u.is(Op::REDUCE))
-      if (UOp quotient = quotientOf(u, open)) quotients[u] = quotient;
-    return u.in({Op::REDUCE, Op::INDEX, Op::BUFFERIZE}) ? Visit::Past : Visit::Below;
-  });
-  if (quotients.empty()) return m.decline("no softmax weights a sum");
+  Streams streams(state);
+  const UOp streamed = streams.of(value);
+  if (!streamed) return m.decline("no softmax weights a sum");
   if (info.kernel != static_cast<int>(number) || hasGuests(state, info.kernel) ||
-      !readsAlone(state, open.stored(), info.kernel))
+      !readsAlone(state, streams.stored(), info.kernel))
     return m.decline("others read the scores or the weights, or the kernel stores other values too");
   std::vector<UOp> loops;
   for (UOp r : b.src().subspan(1))
     if (r.is(Op::RANGE)) loops.push_back(r);
-  const UOp streamed = value.substitute(quotients);
   const auto sums = softmaxSumsOf(streamed, loops);
   if (!sums) return m.decline("rows, columns and keys are not apart, or there are few of them");
 
   double stored = 0, read = 0, scores = static_cast<double>(sums->key.vmax() + 1);
-  for (size_t n : open.stored()) stored += state.stored[n].elements * (kStore + kLoad) + kKernel;
-  for (UOp l : loops)
-    if (l != sums->column) scores *= static_cast<double>(l.vmax() + 1);
+  for (size_t n : streams.stored()) stored += state.stored[n].elements * (kStore + kLoad) + kKernel;
+  for (UOp l : sums->elsewhere) scores *= static_cast<double>(l.vmax() + 1);
+  scores *= static_cast<double>(sums->row.vmax() + 1);
   for (const SoftmaxSums::Product& p : sums->products)
     for (UOp r : p.reduce.src().subspan(1)) read += static_cast<double>(r.vmax() + 1);
   if (sums->column) read += static_cast<double>(sums->column.vmax() + 1);
