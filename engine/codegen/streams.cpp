@@ -55,7 +55,8 @@ private:
   struct Carried {
     SoftmaxSums::Sum sum;
     Rows rows;
-    int64_t columns; ///< 0: one number of each row
+    int64_t columns;  ///< 0: one number of each row
+    Rows factor = {}; ///< a copy of a block of the factor, as keys x columns, if it has one
   };
 
   UOp fresh(int64_t steps) { return UOp::range(steps, nextId_++); }
@@ -66,9 +67,12 @@ private:
   UOp scaleOf(UOp before, UOp maximum) const;
   UOp scores(UOp key, UOp firstKey, UOp row);
   void goThrough(UOp firstKey, int64_t keys, UOp loop);
+  UOp factorOf(const Carried& c, UOp key, UOp firstKey, UOp row, UOp column) const;
   void sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop);
   void finish(UOp done);
   Rows copied(const SoftmaxSums::Product& p);
+  void copyKeys(UOp firstKey, int64_t keys);
+  Rows copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey, int64_t keys);
 
   const SoftmaxSums& sums_;
   const int64_t rows_, keys_; ///< of a block
@@ -79,6 +83,8 @@ private:
   bool isCut_ = false; ///< a mask hides blocks of keys
   Rows weights_, largest_, before_;
   std::vector<Rows> operands_; ///< copies of the rows' operands, as terms x rows
+  std::vector<Rows>
+      ofKeys_; ///< copies of a block of the keys' operands, as keys x terms, of those that have one
   std::vector<Carried> carried_;
 };
 
@@ -87,6 +93,12 @@ UOp flatTerms(std::span<const UOp> terms) {
   UOp flat = UOp::index(0);
   for (UOp t : terms) flat = flat * extentOf(t) + t;
   return flat;
+}
+
+int64_t termsOf(const SoftmaxSums::Product& p) {
+  int64_t terms = 1;
+  for (UOp t : rangesIn(p.reduce.src().subspan(1))) terms *= extentOf(t);
+  return terms;
 }
 
 /// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where
@@ -164,10 +176,58 @@ UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
     for (UOp t : rangesIn(p.reduce.src().subspan(1)))
       terms.push_back(inside[t] = UOp::range(t.src(0), {nextId_++}, AxisType::Reduce));
     const UOp ofRow = operands_[i].at(flatTerms(terms) * rows_ + row).cast(p.ofRow.dtype());
-    const UOp term = p.ofKey.substitute(inside).alu(Op::MUL, {ofRow});
+    const UOp ofKey =
+        ofKeys_[i].memory ? ofKeys_[i].at(key * termsOf(p) + flatTerms(terms)) : p.ofKey.substitute(inside);
+    const UOp term = ofKey.alu(Op::MUL, {ofRow});
     at[p.reduce] = term.reduce(Op::ADD, terms);
   }
   return sums_.score.substitute(at);
+}
+
+/// Whether a number takes more than to load it. Such ones are computed once for all rows of a block.
+bool isComputed(UOp operand) {
+  return !operand.is(Op::INDEX);
+}
+
+/// Fills a copy of the elements of a block of keys, along these loops.
+Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey, int64_t keys) {
+  const UOp key = fresh(keys);
+  UOpMap<UOp> at{{sums_.key, firstKey + key}};
+  std::vector<UOp> loops{key};
+  UOp place = key;
+  for (UOp l : along) {
+    loops.push_back(at[l] = fresh(extentOf(l)));
+    place = place * extentOf(l) + at[l];
+  }
+  copy.done = copy.to(place).store(value.substitute(at)).end(loops);
+  return copy;
+}
+
+void Stream::copyKeys(UOp firstKey, int64_t keys) {
+  for (size_t i = 0; i < ofKeys_.size(); ++i)
+    if (const SoftmaxSums::Product& p = sums_.products[i]; ofKeys_[i].memory)
+      ofKeys_[i] = copyOfKeys(ofKeys_[i], p.ofKey, rangesIn(p.reduce.src().subspan(1)), firstKey, keys);
+  for (Carried& c : carried_)
+    if (c.factor.memory)
+      c.factor = copyOfKeys(c.factor, c.sum.factor, std::vector<UOp>{sums_.column}, firstKey, keys);
+}
+
+/// The factor of a term, of whole vectors of columns.
+UOp Stream::factorOf(const Carried& c, UOp key, UOp firstKey, UOp row, UOp column) const {
+  UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
+  const int64_t exact = c.columns ? extentOf(sums_.column) : 0;
+  if (c.columns) at[sums_.column] = column;
+  UOp factor = c.factor.memory ? c.factor.at(key * exact + column) : c.sum.factor.substitute(at);
+  if (c.columns == exact) return factor;
+  UOpMap<UOp> gates;
+  for (UOp u : factor.toposort())
+    if (u.is(Op::INDEX) && u.src(1).dependsOn(column)) {
+      std::vector<UOp> src(u.src().begin(), u.src().end());
+      const GatedIndex index = ungate(src[1]);
+      src[1] = gated(index.index, allOf(index.valid, column < exact));
+      gates[u] = u.withSrc(src);
+    }
+  return factor.substitute(gates);
 }
 
 /// Adds the terms of a block of keys to what was summed before.
@@ -175,24 +235,7 @@ void Stream::sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UO
   const UOp row = fresh(rows_), column = c.columns ? fresh(c.columns) : UOp::index(0);
   const UOp key = UOp::range(keys, nextId_++, AxisType::Reduce);
   UOp term = weights_.at(key * rows_ + row);
-  if (c.sum.factor) {
-    UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
-    const int64_t exact = c.columns ? extentOf(sums_.column) : 0;
-    if (c.columns) at[sums_.column] = column;
-    UOp factor = c.sum.factor.substitute(at);
-    if (c.columns > exact) {
-      UOpMap<UOp> gates;
-      for (UOp u : factor.toposort())
-        if (u.is(Op::INDEX) && u.src(1).dependsOn(column)) {
-          std::vector<UOp> src(u.src().begin(), u.src().end());
-          const GatedIndex at = ungate(src[1]);
-          src[1] = gated(at.index, allOf(at.valid, column < exact));
-          gates[u] = u.withSrc(src);
-        }
-      factor = factor.substitute(gates);
-    }
-    term = term.alu(Op::MUL, {factor});
-  }
+  if (c.sum.factor) term = term.alu(Op::MUL, {factorOf(c, key, firstKey, row, column)});
   const UOp place = c.columns ? row * c.columns + column : row;
   const UOp sum = term.reduce(Op::ADD, std::vector<UOp>{key});
   const UOp scaled = c.rows.at(place, loop).alu(Op::MUL, {scale.at(row)});
@@ -203,6 +246,7 @@ void Stream::sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UO
 
 /// One block of keys, in each step of `loop`.
 void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
+  copyKeys(firstKey, keys);
   UOp key = fresh(keys), row = fresh(rows_);
   UOp place = key * rows_ + row;
   weights_.done = weights_.to(place).store(scores(key, firstKey, row)).end({key, row});
@@ -236,15 +280,21 @@ void Stream::finish(UOp done) {
 UOp Stream::kernel() {
   cutRows();
   const int64_t keys = extentOf(sums_.key), blocks = keys / keys_, rest = keys % keys_;
-  for (const SoftmaxSums::Product& p : sums_.products) operands_.push_back(copied(p));
-  weights_ = memory(std::min(keys, keys_) * rows_);
+  const int64_t most = std::min(keys, keys_);
+  for (const SoftmaxSums::Product& p : sums_.products) {
+    operands_.push_back(copied(p));
+    ofKeys_.push_back(isComputed(p.ofKey) ? memory(most * termsOf(p)) : Rows{});
+  }
+  weights_ = memory(most * rows_);
   before_ = memory(rows_);
   largest_ = cleared(rows_, UOp::constant(dtypes::float32, -INFINITY));
   const UOp zero = UOp::constant(dtypes::float32, 0.0);
   for (const SoftmaxSums::Sum& sum : sums_.sums) {
     const bool hasColumns = sums_.column && sum.factor && sum.factor.dependsOn(sums_.column);
     const int64_t columns = hasColumns ? roundUp(extentOf(sums_.column), kColumns) : 0;
-    carried_.push_back({sum, cleared(std::max<int64_t>(columns, 1) * rows_, zero), columns});
+    const bool hasCopy = columns && isComputed(sum.factor) && !sum.factor.dependsOn(sums_.row);
+    carried_.push_back({sum, cleared(std::max<int64_t>(columns, 1) * rows_, zero), columns,
+                        hasCopy ? memory(most * extentOf(sums_.column)) : Rows{}});
   }
   const UOp visible = visibleKeys(sums_, firstRow_, firstRow_ + (rows_ - 1));
   auto goInLoop = [&](UOp steps, auto first, int64_t size) {
@@ -253,6 +303,8 @@ UOp Stream::kernel() {
     const UOp done = carried_.back().rows.done.end({loop});
     finish(done);
     weights_.done = before_.done = done;
+    for (Rows& r : ofKeys_) r.done = done;
+    for (Carried& c : carried_) c.factor.done = done;
   };
   if (blocks) {
     UOp steps = UOp::index(blocks);

@@ -36,13 +36,50 @@ struct StreamContext {
   ChoiceNumbers numbers;
 };
 
-/// Sees through values that are stored, or kept along a row, and notes them.
+bool isUpToFloat(DType type) {
+  return type.isFloat() && type.itemsize() <= 4;
+}
+
+/// The same expression computed in float32, without rounding to smaller floats on the way.
+class InFloat {
+public:
+  UOp operator()(UOp u) {
+    if (!isUpToFloat(u.dtype())) return u;
+    if (const auto known = known_.find(u); known != known_.end()) return known->second;
+    const UOp made = make(u);
+    return known_[u] = made;
+  }
+
+private:
+  UOp make(UOp u) {
+    if (u.isConst()) return UOp::constant(dtypes::float32, u.arg().f());
+    if (u.is(Op::CAST))
+      return isUpToFloat(u.src(0).dtype()) ? (*this)(u.src(0)) : u.src(0).cast(dtypes::float32);
+    if (!u.in(group::kAlu | OpSet{Op::REDUCE})) return u.cast(dtypes::float32);
+    std::vector<UOp> src;
+    for (UOp s : u.src()) src.push_back((*this)(s));
+    return UOp::make(u.op(), dtypes::float32, src, u.arg());
+  }
+  UOpMap<UOp> known_;
+};
+UOp inFloat(UOp u) {
+  return InFloat()(u);
+}
+
+/// The node below conversions between floats.
+UOp withoutCasts(UOp u) {
+  while (u.is(Op::CAST) && isUpToFloat(u.dtype()) && isUpToFloat(u.src(0).dtype())) u = u.src(0);
+  return u;
+}
+
+/// Sees through values that are stored, or kept along a row, and through conversions between floats, and notes the former.
 class Opened {
 public:
   explicit Opened(ScheduleState& state) : state_(&state) {}
 
-  /// What a read of such a value is computed from, in the loops of the reader; any other node as it is.
+  /// What such a node is computed from, in the loops of the reader; any other node as it is.
   UOp operator()(UOp read) {
+    read = withoutCasts(read);
     if (!read.is(Op::INDEX) || !read.src(0).is(Op::BUFFERIZE)) return read;
     const UOp b = read.src(0);
     if (hasMemory(b) && !state_->stored[static_cast<size_t>(b.tag().i())].removable) return read;
@@ -52,7 +89,7 @@ public:
       if (b.src(k).is(Op::RANGE)) to[b.src(k)] = read.src(k);
     }
     if (hasMemory(b)) stored_.insert(static_cast<size_t>(b.tag().i()));
-    return b.src(0).substitute(to);
+    return (*this)(b.src(0).substitute(to));
   }
   /// Numbers of the stored values seen through.
   const std::set<size_t>& stored() const { return stored_; }
@@ -90,7 +127,7 @@ private:
   /// Whether a value is computed from a sum of products, element by element.
   static bool isProduct(UOp value) {
     return !visitBelow(value, [](UOp u) {
-      if (u.is(Op::REDUCE)) return u.src(0).is(Op::MUL) ? Visit::Stop : Visit::Past;
+      if (u.is(Op::REDUCE)) return withoutCasts(u.src(0)).is(Op::MUL) ? Visit::Stop : Visit::Past;
       return u.in(group::kElementwise) ? Visit::Below : Visit::Past;
     });
   }
@@ -115,13 +152,13 @@ public:
     std::ranges::sort(parts, {}, &UOp::id);
     UOpMap<UOp> streamed;
     for (UOp part : parts)
-      if (UOp sum = sumFor(part)) streamed[part] = sum;
+      if (UOp sum = sumFor(part)) streamed[part] = sum.cast(part.dtype());
     if (streamed.empty()) return {};
     for (UOp part : parts) {
       Opened trial = open_;
       if (streamed.contains(part) || trial(part) != largest_) continue;
       open_ = trial;
-      streamed[part] = maximum_;
+      streamed[part] = maximum_.cast(part.dtype());
     }
     return value.substitute(streamed);
   }
@@ -135,7 +172,7 @@ private:
     const UOp sum = trial(part);
     if (!sum.is(Op::REDUCE) || sum.arg().op() != Op::ADD || sum.srcCount() != 2 || !sum.src(1).is(Op::RANGE))
       return {};
-    const UOp term = sum.src(0), key = sum.src(1);
+    const UOp term = withoutCasts(sum.src(0)), key = sum.src(1);
     if (UOp found = sumOf(term, {}, key, trial)) return found;
     if (!term.is(Op::MUL)) return {};
     const UOp found = sumOf(term.src(0), term.src(1), key, trial);
@@ -143,18 +180,19 @@ private:
   }
   UOp sumOf(UOp weighting, UOp factor, UOp key, Opened trial) {
     const UOp share = trial(weighting);
-    UOp weight = share, total;
+    UOp weight = inFloat(share), total;
     if (share.is(Op::FDIV)) {
-      weight = trial(share.src(0));
+      weight = inFloat(trial(share.src(0)));
       total = trial(share.src(1));
       const bool isTotal = total.is(Op::REDUCE) && total.arg().op() == Op::ADD && total.srcCount() == 2 &&
-                           trial(total.src(0)) == weight.substitute({{key, total.src(1)}});
+                           inFloat(trial(total.src(0))) == weight.substitute({{key, total.src(1)}});
       if (!isTotal) return {};
     }
     if (key_ ? weight.substitute({{key, key_}}) != weight_ : !begin(weight, key, trial)) return {};
     open_ = trial;
     const std::vector<UOp> keys{key_};
-    const UOp summed = factor ? streamed_.alu(Op::MUL, {factor.substitute({{key, key_}})}) : streamed_;
+    const UOp summed =
+        factor ? streamed_.alu(Op::MUL, {inFloat(factor).substitute({{key, key_}})}) : streamed_;
     const UOp sum = summed.reduce(Op::ADD, keys);
     return total ? sum.alu(Op::FDIV, {streamed_.reduce(Op::ADD, keys)}) : sum;
   }
@@ -169,12 +207,12 @@ private:
                            trial(largest.src(0)) == trial(read.score.substitute({{key, largest.src(1)}}));
     if (!isMaximum) return false;
     const UOp score = trial.score(read.score, key), all = trial.score(largest.src(0), largest.src(1));
-    if (!score || !all) return false;
+    if (!score || !all || (vars::strictFloat && inFloat(score) != score)) return false;
     key_ = key;
     weight_ = weight;
     largest_ = largest;
-    maximum_ = all.reduce(Op::MAX, std::vector<UOp>{largest.src(1)});
-    streamed_ = weight.substitute({{read.score, score}, {maximum, maximum_}});
+    maximum_ = inFloat(all).reduce(Op::MAX, std::vector<UOp>{largest.src(1)});
+    streamed_ = weight.substitute({{read.score, inFloat(score)}, {maximum, maximum_}});
     return true;
   }
   /// The one reduction, or read of a stored value, in what scores are compared with.
