@@ -181,7 +181,8 @@ UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
     const UOp term = ofKey.alu(Op::MUL, {ofRow});
     at[p.reduce] = term.reduce(Op::ADD, terms);
   }
-  return sums_.score.substitute(at);
+  // Whether a hidden key is computed depends on its block, so it must not matter what its score is.
+  return (isCut_ ? chosenScore(sums_.score) : sums_.score).substitute(at);
 }
 
 /// Whether a number takes more than to load it. Such ones are computed once for all rows of a block.

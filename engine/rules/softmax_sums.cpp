@@ -273,4 +273,17 @@ UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last) {
   return least;
 }
 
+UOp chosenScore(UOp score) {
+  if (!score.is(Op::ADD)) return score;
+  for (size_t i = 0; i < 2; ++i) {
+    const UOp mask = score.src(i), other = score.src(1 - i);
+    if (!mask.is(Op::WHERE)) continue;
+    if (isHidden(mask.src(2)) && mask.src(1).isConst(0.0))
+      return mask.src(0).where(chosenScore(other), mask.src(2));
+    if (isHidden(mask.src(1)) && mask.src(2).isConst(0.0))
+      return mask.src(0).where(mask.src(1), chosenScore(other));
+  }
+  return score;
+}
+
 } // namespace uopscope

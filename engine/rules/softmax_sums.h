@@ -48,4 +48,8 @@ std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops);
 /// scores are -inf there. Null where nothing is known.
 UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last);
 
+/// The score with masks that are added to it, as 0 or -inf, as choices between it and -inf: a number that a mask hides counts for
+/// nothing, whatever it is.
+UOp chosenScore(UOp score);
+
 } // namespace uopscope

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace uopscope::sched {
@@ -155,10 +156,12 @@ public:
       if (UOp sum = sumFor(part)) streamed[part] = sum.cast(part.dtype());
     if (streamed.empty()) return {};
     for (UOp part : parts) {
+      if (streamed.contains(part)) continue;
       Opened trial = open_;
-      if (streamed.contains(part) || trial(part) != largest_) continue;
+      const UOp opened = openedToMaximum(part, trial);
+      if (!opened || maximumIn(opened) != largest_) continue;
       open_ = trial;
-      streamed[part] = maximum_.cast(part.dtype());
+      streamed[part] = withMaximum(opened).cast(part.dtype());
     }
     return value.substitute(streamed);
   }
@@ -200,22 +203,34 @@ private:
   bool begin(UOp weight, UOp key, Opened& trial) {
     SoftmaxSums read;
     if (!readWeight(weight, read)) return false;
-    const UOp maximum = maximumIn(read.reference);
-    const UOp largest = maximum ? trial(maximum) : UOp();
-    const bool isMaximum = largest && largest.is(Op::REDUCE) && largest.arg().op() == Op::MAX &&
-                           largest.srcCount() == 2 &&
-                           trial(largest.src(0)) == trial(read.score.substitute({{key, largest.src(1)}}));
-    if (!isMaximum) return false;
+    const UOp reference = openedToMaximum(read.reference, trial);
+    if (!reference) return false;
+    const UOp largest = maximumIn(reference);
+    if (trial(largest.src(0)) != trial(read.score.substitute({{key, largest.src(1)}}))) return false;
     const UOp score = trial.score(read.score, key), all = trial.score(largest.src(0), largest.src(1));
     if (!score || !all || (vars::strictFloat && inFloat(score) != score)) return false;
     key_ = key;
     weight_ = weight;
     largest_ = largest;
     maximum_ = inFloat(all).reduce(Op::MAX, std::vector<UOp>{largest.src(1)});
-    streamed_ = weight.substitute({{read.score, inFloat(score)}, {maximum, maximum_}});
+    streamed_ =
+        weight.substitute({{read.score, inFloat(score)}, {read.reference, inFloat(withMaximum(reference))}});
     return true;
   }
-  /// The one reduction, or read of a stored value, in what scores are compared with.
+  /// The value in terms of the largest score of a row; null if it is no function of one such alone.
+  static UOp openedToMaximum(UOp value, Opened& trial) {
+    for (;;) {
+      const UOp inside = maximumIn(value);
+      if (!inside) return {};
+      if (inside.is(Op::REDUCE))
+        return inside.arg().op() == Op::MAX && inside.srcCount() == 2 ? value : UOp();
+      const UOp opened = trial(inside);
+      if (opened == withoutCasts(inside)) return {};
+      value = value.substitute({{inside, opened.cast(inside.dtype())}});
+    }
+  }
+  UOp withMaximum(UOp value) const { return value.substitute({{largest_, maximum_.cast(largest_.dtype())}}); }
+  /// The one reduction, or read of a stored value, in a value.
   static UOp maximumIn(UOp reference) {
     std::vector<UOp> found;
     visitBelow(reference, [&](UOp u) {
@@ -230,15 +245,28 @@ private:
   UOp streamed_, maximum_;     ///< with the scores inside
 };
 
-/// Whether nobody but these values, and the kernel, reads what is stored for the kernel.
-bool readsAlone(const ScheduleState& state, const std::set<size_t>& stored, int kernel) {
-  return std::ranges::all_of(stored, [&](size_t n) {
-    return std::ranges::all_of(state.stored[n].users, [&](int user) {
-      return user == kernel ||
-             std::ranges::any_of(stored, [&](size_t s) { return state.stored[s].kernel == user; });
-    });
-  });
-}
+/// Whether what these values are for, directly or through others, is one kernel alone.
+class ReadAlone {
+public:
+  ReadAlone(const ScheduleState& state, int kernel) : state_(state), kernel_(kernel) {}
+
+  bool operator()(size_t value) {
+    const auto [known, isNew] = known_.try_emplace(value, true);
+    if (!isNew) return known->second;
+    const StoredValue& info = state_.stored[value];
+    return known_[value] = info.removable && std::ranges::all_of(info.users, [&](int user) {
+                             if (user == kernel_) return true;
+                             for (size_t v = 0; v < state_.stored.size(); ++v)
+                               if (state_.stored[v].kernel == user && !(*this)(v)) return false;
+                             return true;
+                           });
+  }
+
+private:
+  const ScheduleState& state_;
+  int kernel_;
+  std::map<size_t, bool> known_;
+};
 
 /// Whether the kernel stores other values too.
 bool hasGuests(const ScheduleState& state, int kernel) {
@@ -258,7 +286,7 @@ UOp streamSoftmax(Match& m) {
   const UOp streamed = streams.of(value);
   if (!streamed) return m.decline("no softmax weights a sum");
   if (info.kernel != static_cast<int>(number) || hasGuests(state, info.kernel) ||
-      !readsAlone(state, streams.stored(), info.kernel))
+      !std::ranges::all_of(streams.stored(), ReadAlone(state, info.kernel)))
     return m.decline("others read the scores or the weights, or the kernel stores other values too");
   std::vector<UOp> loops;
   for (UOp r : b.src().subspan(1))
