@@ -9,6 +9,7 @@
 #include "engine/rules/softmax_sums.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -328,6 +329,19 @@ UOp Stream::kernel() {
   return store_.src(0).substitute(sums_.split).substitute(at).store(sums_.value.substitute(at)).end(loops);
 }
 
+/// Named after the loops of the expression, since those of all stages would be a name of a hundred letters: rows and columns, keys, terms.
+Arg named(UOp sink, const SoftmaxSums& sums, std::span<const UOp> loops) {
+  KernelInfo info;
+  if (sink.arg().kind() == ArgKind::Kernel) info = sink.arg().as<KernelInfo>();
+  if (info.name != "test" && !info.name.empty()) return Arg::of(info);
+  std::vector<int64_t> extents;
+  for (UOp l : loops) extents.push_back(extentOf(l));
+  extents.push_back(extentOf(sums.key));
+  for (const SoftmaxSums::Product& p : sums.products) extents.push_back(termsOf(p));
+  info.name = fmt::format("r_{}", fmt::join(extents, "_"));
+  return Arg::of(info);
+}
+
 UOp carryMaximum(Match& m) {
   const UOp sink = m.root(), end = onlyEnd(sink);
   if (!end || !sink.below().has(Op::EXP2) || !end.src(0).is(Op::STORE))
@@ -345,7 +359,7 @@ UOp carryMaximum(Match& m) {
         "the largest score so far is carried from {} keys to the next, for {} rows at a time{}", block.keys,
         block.rows, stream.isCut() ? "; blocks of keys that the mask hides are skipped" : "");
   });
-  return sink.withSrc(std::vector<UOp>(sink.srcCount(), kernel));
+  return sink.withSrc(std::vector<UOp>(sink.srcCount(), kernel)).withArg(named(sink, *sums, loops));
 }
 
 constexpr RuleDef kStream[] = {RULE("carry-maximum", any(Op::SINK), carryMaximum)};
