@@ -1,18 +1,13 @@
-// The loops of a streamed softmax, stage by stage.
+// Whether a kernel is a streamed softmax, the size of its blocks, and its name.
 #include "engine/codegen/streams.h"
 
-#include "engine/base/integers.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
-#include "engine/rules/movement_index.h"
-#include "engine/rules/softmax_sums.h"
+#include "engine/codegen/stream_stages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
 
 namespace uopscope {
 
@@ -20,313 +15,9 @@ namespace {
 
 using namespace pat;
 
-/// Rows and keys of a block: whole vectors, and whole tiles of 8 rows where there are 32 registers, and of 6 where there are 16.
-struct Block {
-  int64_t rows, keys;
-};
-Block blockFor(const Target& target) {
-  return target.aluLanes >= 16 ? Block{64, 64} : Block{48, 96};
-}
-constexpr int64_t kColumns = 16; ///< columns are rounded up to whole vectors
-
-/// Memory of the kernel for a number of each row, or of several. `done` is the last effect that filled it.
-struct Rows {
-  UOp memory, done;
-  UOp to(UOp place) const { return (done ? memory.after(std::vector<UOp>{done}) : memory).indexed({place}); }
-  UOp at(UOp place) const { return at(place, {}); }
-  /// Read in each step of `loop`, which fills it anew.
-  UOp at(UOp place, UOp loop) const {
-    std::vector<UOp> before{done};
-    if (loop) before.push_back(loop);
-    return memory.after(before).indexed({place}, memory.dtype().base());
-  }
-};
-
-class Stream {
-public:
-  Stream(UOp sink, const SoftmaxSums& sums, UOp store, Block block)
-      : sums_(sums), rows_(block.rows), keys_(block.keys), store_(store), loops_(sums.elsewhere),
-        nextId_(nextRangeId(sink)), nextMemory_(nextRegister(sink)) {}
-
-  UOp kernel();
-  bool isCut() const { return isCut_; }
-
-private:
-  /// A sum and the memory that carries it.
-  struct Carried {
-    SoftmaxSums::Sum sum;
-    Rows rows;
-    int64_t columns;  ///< 0: one number of each row
-    Rows factor = {}; ///< a copy of a block of the factor, as keys x columns, if it has one
-  };
-
-  UOp fresh(int64_t steps) { return UOp::range(steps, nextId_++); }
-  Rows memory(int64_t size) { return {registersOf(dtypes::float32, size, nextMemory_++), {}}; }
-  void cutRows();
-  Rows cleared(int64_t size, UOp value);
-  UOp weightOf(UOp score, UOp maximum) const;
-  UOp scaleOf(UOp before, UOp maximum) const;
-  UOp scores(UOp key, UOp firstKey, UOp row);
-  void goThrough(UOp firstKey, int64_t keys, UOp loop);
-  UOp factorOf(const Carried& c, UOp key, UOp firstKey, UOp row, UOp column) const;
-  void sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop);
-  void finish(UOp done);
-  Rows copied(const SoftmaxSums::Product& p);
-  void copyKeys(UOp firstKey, int64_t keys);
-  Rows copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey, int64_t keys);
-
-  const SoftmaxSums& sums_;
-  const int64_t rows_, keys_; ///< of a block
-  UOp store_;
-  std::vector<UOp> loops_; ///< of the kernel, around everything
-  int64_t nextId_, nextMemory_;
-  UOp firstRow_;
-  bool isCut_ = false; ///< a mask hides blocks of keys
-  Rows weights_, largest_, before_;
-  std::vector<Rows> operands_; ///< copies of the rows' operands, as terms x rows
-  std::vector<Rows>
-      ofKeys_; ///< copies of a block of the keys' operands, as keys x terms, of those that have one
-  std::vector<Carried> carried_;
-};
-
-/// The place of the terms of a product in a row-major layout.
-UOp flatTerms(std::span<const UOp> terms) {
-  UOp flat = UOp::index(0);
-  for (UOp t : terms) flat = flat * extentOf(t) + t;
-  return flat;
-}
-
-int64_t termsOf(const SoftmaxSums::Product& p) {
-  int64_t terms = 1;
-  for (UOp t : rangesIn(p.reduce.src().subspan(1))) terms *= extentOf(t);
-  return terms;
-}
-
-/// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where
-/// later blocks see more keys, the first and the last one alternate, so that threads have equal work.
-void Stream::cutRows() {
-  const int64_t rows = extentOf(sums_.row), blocks = ceilDiv(rows, rows_);
-  const UOp sees = visibleKeys(sums_, UOp::index(0), UOp::index(rows - 1));
-  isCut_ = static_cast<bool>(sees);
-  UOp block = UOp::index(0);
-  if (blocks > 1 && isCut_) {
-    const UOp pair = sums_.row.withSrc({UOp::index(ceilDiv(blocks, 2))}), side = fresh(2);
-    if (blocks > 2) loops_.push_back(pair);
-    loops_.push_back(side);
-    const UOp low = blocks > 2 ? pair : UOp::index(0);
-    block = low + side * (UOp::index(blocks - 1) - low * 2);
-  } else if (blocks > 1) {
-    block = sums_.row.withSrc({UOp::index(blocks)});
-    loops_.push_back(block);
-  }
-  firstRow_ = block * rows_;
-  if (rows % rows_) firstRow_ = firstRow_.minimum(UOp::index(rows - rows_));
-}
-
-/// Memory that holds `value` before the loop over keys begins.
-Rows Stream::cleared(int64_t size, UOp value) {
-  Rows r = memory(size);
-  const UOp i = fresh(size);
-  r.done = (loops_.empty() ? r.memory : r.memory.after(loops_)).indexed({i}).store(value).end({i});
-  return r;
-}
-
-/// A copy of the operand that belongs to rows, with rows side by side.
-Rows Stream::copied(const SoftmaxSums::Product& p) {
-  const std::vector<UOp> terms = rangesIn(p.reduce.src().subspan(1));
-  UOpMap<UOp> at;
-  std::vector<UOp> loops;
-  int64_t size = rows_;
-  for (UOp t : terms) {
-    loops.push_back(at[t] = fresh(extentOf(t)));
-    size *= extentOf(t);
-  }
-  const UOp place = flatTerms(loops), row = fresh(rows_);
-  at[sums_.row] = firstRow_ + row;
-  loops.push_back(row);
-  Rows r = memory(size);
-  r.done = r.to(place * rows_ + row).store(p.ofRow.substitute(at).cast(dtypes::float32)).end(loops);
-  return r;
-}
-
-/// Whether a row has any score yet.
-UOp hasAny(UOp maximum) {
-  return maximum.alu(Op::CMPNE, {UOp::constant(dtypes::float32, -INFINITY)});
-}
-
-/// The weight of a score. No score at all gives 0, and not the difference of two infinities.
-UOp Stream::weightOf(UOp score, UOp maximum) const {
-  const UOp zero = UOp::constant(dtypes::float32, 0.0);
-  return sums_.weight.substitute(
-      {{sums_.score, score}, {sums_.maximum, hasAny(maximum).where(maximum, zero)}});
-}
-
-/// What sums by an earlier maximum are multiplied by. Those of no score are 0.
-UOp Stream::scaleOf(UOp before, UOp maximum) const {
-  const UOp reference = sums_.reference.substitute({{sums_.maximum, before}});
-  return hasAny(before).where(weightOf(reference, maximum), UOp::constant(dtypes::float32, 0.0));
-}
-
-/// The score of a key and a row of the block.
-UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
-  UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
-  for (size_t i = 0; i < sums_.products.size(); ++i) {
-    const SoftmaxSums::Product& p = sums_.products[i];
-    UOpMap<UOp> inside(at);
-    std::vector<UOp> terms;
-    for (UOp t : rangesIn(p.reduce.src().subspan(1)))
-      terms.push_back(inside[t] = UOp::range(t.src(0), {nextId_++}, AxisType::Reduce));
-    const UOp ofRow = operands_[i].at(flatTerms(terms) * rows_ + row).cast(p.ofRow.dtype());
-    const UOp ofKey =
-        ofKeys_[i].memory ? ofKeys_[i].at(key * termsOf(p) + flatTerms(terms)) : p.ofKey.substitute(inside);
-    const UOp term = ofKey.alu(Op::MUL, {ofRow});
-    at[p.reduce] = term.reduce(Op::ADD, terms);
-  }
-  // Whether a hidden key is computed depends on its block, so it must not matter what its score is.
-  return (isCut_ ? chosenScore(sums_.score) : sums_.score).substitute(at);
-}
-
-/// Whether a number takes more than to load it. Such ones are computed once for all rows of a block.
-bool isComputed(UOp operand) {
-  return !operand.is(Op::INDEX);
-}
-
-/// Fills a copy of the elements of a block of keys, along these loops.
-Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey, int64_t keys) {
-  const UOp key = fresh(keys);
-  UOpMap<UOp> at{{sums_.key, firstKey + key}};
-  std::vector<UOp> loops{key};
-  UOp place = key;
-  for (UOp l : along) {
-    loops.push_back(at[l] = fresh(extentOf(l)));
-    place = place * extentOf(l) + at[l];
-  }
-  copy.done = copy.to(place).store(value.substitute(at)).end(loops);
-  return copy;
-}
-
-void Stream::copyKeys(UOp firstKey, int64_t keys) {
-  for (size_t i = 0; i < ofKeys_.size(); ++i)
-    if (const SoftmaxSums::Product& p = sums_.products[i]; ofKeys_[i].memory)
-      ofKeys_[i] = copyOfKeys(ofKeys_[i], p.ofKey, rangesIn(p.reduce.src().subspan(1)), firstKey, keys);
-  for (Carried& c : carried_)
-    if (c.factor.memory)
-      c.factor = copyOfKeys(c.factor, c.sum.factor, std::vector<UOp>{sums_.column}, firstKey, keys);
-}
-
-/// The factor of a term, of whole vectors of columns.
-UOp Stream::factorOf(const Carried& c, UOp key, UOp firstKey, UOp row, UOp column) const {
-  UOpMap<UOp> at{{sums_.key, firstKey + key}, {sums_.row, firstRow_ + row}};
-  const int64_t exact = c.columns ? extentOf(sums_.column) : 0;
-  if (c.columns) at[sums_.column] = column;
-  UOp factor = c.factor.memory ? c.factor.at(key * exact + column) : c.sum.factor.substitute(at);
-  if (c.columns == exact) return factor;
-  UOpMap<UOp> gates;
-  for (UOp u : factor.toposort())
-    if (u.is(Op::INDEX) && u.src(1).dependsOn(column)) {
-      std::vector<UOp> src(u.src().begin(), u.src().end());
-      const GatedIndex index = ungate(src[1]);
-      src[1] = gated(index.index, allOf(index.valid, column < exact));
-      gates[u] = u.withSrc(src);
-    }
-  return factor.substitute(gates);
-}
-
-/// Adds the terms of a block of keys to what was summed before.
-void Stream::sumUp(Carried& c, const Rows& scale, UOp firstKey, int64_t keys, UOp loop) {
-  const UOp row = fresh(rows_), column = c.columns ? fresh(c.columns) : UOp::index(0);
-  const UOp key = UOp::range(keys, nextId_++, AxisType::Reduce);
-  UOp term = weights_.at(key * rows_ + row);
-  if (c.sum.factor) term = term.alu(Op::MUL, {factorOf(c, key, firstKey, row, column)});
-  const UOp place = c.columns ? row * c.columns + column : row;
-  const UOp sum = term.reduce(Op::ADD, std::vector<UOp>{key});
-  const UOp scaled = c.rows.at(place, loop).alu(Op::MUL, {scale.at(row)});
-  std::vector<UOp> loops{row};
-  if (c.columns) loops.push_back(column);
-  c.rows.done = c.rows.memory.indexed({place}).store(scaled.alu(Op::ADD, {sum})).end(loops);
-}
-
-/// One block of keys, in each step of `loop`.
-void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
-  copyKeys(firstKey, keys);
-  UOp key = fresh(keys), row = fresh(rows_);
-  UOp place = key * rows_ + row;
-  weights_.done = weights_.to(place).store(scores(key, firstKey, row)).end({key, row});
-
-  row = fresh(rows_);
-  before_.done = before_.memory.indexed({row}).store(largest_.at(row, loop)).end({row});
-  row = fresh(rows_);
-  key = UOp::range(keys, nextId_++, AxisType::Reduce);
-  const UOp largest = weights_.at(key * rows_ + row).reduce(Op::MAX, std::vector<UOp>{key});
-  largest_.done = largest_.memory.indexed({row}).store(before_.at(row).maximum(largest)).end({row});
-  row = fresh(rows_);
-  before_.done = before_.memory.indexed({row}).store(scaleOf(before_.at(row), largest_.at(row))).end({row});
-
-  row = fresh(rows_);
-  key = fresh(keys);
-  place = key * rows_ + row;
-  weights_.done =
-      weights_.memory.indexed({place}).store(weightOf(weights_.at(place), largest_.at(row))).end({row, key});
-  Rows scale = before_;
-  for (Carried& c : carried_) {
-    sumUp(c, scale, firstKey, keys, loop);
-    scale.done = c.rows.done; // the next one follows
-  }
-}
-
-void Stream::finish(UOp done) {
-  largest_.done = done;
-  for (Carried& c : carried_) c.rows.done = done;
-}
-
-UOp Stream::kernel() {
-  cutRows();
-  const int64_t keys = extentOf(sums_.key), blocks = keys / keys_, rest = keys % keys_;
-  const int64_t most = std::min(keys, keys_);
-  for (const SoftmaxSums::Product& p : sums_.products) {
-    operands_.push_back(copied(p));
-    ofKeys_.push_back(isComputed(p.ofKey) ? memory(most * termsOf(p)) : Rows{});
-  }
-  weights_ = memory(most * rows_);
-  before_ = memory(rows_);
-  largest_ = cleared(rows_, UOp::constant(dtypes::float32, -INFINITY));
-  const UOp zero = UOp::constant(dtypes::float32, 0.0);
-  for (const SoftmaxSums::Sum& sum : sums_.sums) {
-    const bool hasColumns = sums_.column && sum.factor && sum.factor.dependsOn(sums_.column);
-    const int64_t columns = hasColumns ? roundUp(extentOf(sums_.column), kColumns) : 0;
-    const bool hasCopy = columns && isComputed(sum.factor) && !sum.factor.dependsOn(sums_.row);
-    carried_.push_back({sum, cleared(std::max<int64_t>(columns, 1) * rows_, zero), columns,
-                        hasCopy ? memory(most * extentOf(sums_.column)) : Rows{}});
-  }
-  const UOp visible = visibleKeys(sums_, firstRow_, firstRow_ + (rows_ - 1));
-  auto goInLoop = [&](UOp steps, auto first, int64_t size) {
-    const UOp loop = UOp::range(steps, {nextId_++}, AxisType::Reduce);
-    goThrough(first(loop), size, loop);
-    const UOp done = carried_.back().rows.done.end({loop});
-    finish(done);
-    weights_.done = before_.done = done;
-    for (Rows& r : ofKeys_) r.done = done;
-    for (Carried& c : carried_) c.factor.done = done;
-  };
-  if (blocks) {
-    UOp steps = UOp::index(blocks);
-    if (visible) steps = steps.minimum((visible + (keys_ - 1)) / keys_);
-    goInLoop(steps, [&](UOp loop) { return loop * keys_; }, keys_);
-  }
-  if (rest) {
-    const UOp first = UOp::index(blocks * keys_);
-    const UOp steps = visible ? (first < visible).where(UOp::index(1), UOp::index(0)) : UOp::index(1);
-    goInLoop(steps, [&](UOp) { return first; }, rest);
-  }
-
-  UOp row = fresh(rows_), column = sums_.column ? fresh(extentOf(sums_.column)) : UOp::index(0);
-  UOpMap<UOp> at{{sums_.row, firstRow_ + row}, {sums_.maximum, largest_.at(row)}};
-  if (sums_.column) at[sums_.column] = column;
-  for (const Carried& c : carried_) at[c.sum.reduce] = c.rows.at(c.columns ? row * c.columns + column : row);
-  std::vector<UOp> loops = loops_;
-  loops.push_back(row);
-  if (sums_.column) loops.push_back(column);
-  return store_.src(0).substitute(sums_.split).substitute(at).store(sums_.value.substitute(at)).end(loops);
+/// Whole vectors, and whole tiles of 8 rows where there are 32 registers, and of 6 where there are 16.
+Stream::Block blockFor(const Target& target) {
+  return target.aluLanes >= 16 ? Stream::Block{64, 64} : Stream::Block{48, 96};
 }
 
 /// Named after the loops of the expression, since those of all stages would be a name of a hundred letters: rows and columns, keys, terms.
@@ -337,7 +28,7 @@ Arg named(UOp sink, const SoftmaxSums& sums, std::span<const UOp> loops) {
   std::vector<int64_t> extents;
   for (UOp l : loops) extents.push_back(extentOf(l));
   extents.push_back(extentOf(sums.key));
-  for (const SoftmaxSums::Product& p : sums.products) extents.push_back(termsOf(p));
+  for (const SoftmaxSums::Product& p : sums.products) extents.push_back(p.terms);
   info.name = fmt::format("r_{}", fmt::join(extents, "_"));
   return Arg::of(info);
 }
@@ -348,10 +39,11 @@ UOp carryMaximum(Match& m) {
     return m.decline("no weights of a softmax");
   const UOp store = end.src(0);
   std::vector<UOp> loops = rangesIn(end.src().subspan(1));
-  if (store.srcCount() != 2 || !store.src(0).is(Op::INDEX)) return m.decline("not one plain store");
+  if (store.srcCount() != 2 || !store.src(0).is(Op::INDEX) || store.src(0).srcCount() != 2)
+    return m.decline("not one plain store");
   const auto sums = softmaxSumsOf(store.src(1), loops);
   if (!sums) return m.decline("not a function of sums that a softmax weights");
-  const Block block = blockFor(m.ctx<TargetContext>().target);
+  const Stream::Block block = blockFor(m.ctx<TargetContext>().target);
   Stream stream(sink, *sums, store, block);
   const UOp kernel = stream.kernel();
   because([&] {

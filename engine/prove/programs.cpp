@@ -277,6 +277,12 @@ constexpr TensorProgram kPrograms[] = {
                        .scaledDotProductAttention(some({1, 2, 6, 8}, dtypes::float32, 2),
                                                   some({1, 2, 6, 8}, dtypes::float32, 3), {}, 0, true)};
      }},
+    {"attention over blocks of keys",
+     [] {
+       return Made{some({1, 1, 64, 4})
+                       .scaledDotProductAttention(some({1, 1, 70, 4}, dtypes::float32, 2),
+                                                  some({1, 1, 70, 3}, dtypes::float32, 3), {}, 0, true)};
+     }},
     {"nothing",
      [] {
        return Made{Tensor::zeros({0, 3}).sum(std::vector<int64_t>{0}) + 1.0,

@@ -96,6 +96,7 @@ bool findMaximum(SoftmaxSums& s) {
 
 /// Finds the products in the score, each with one operand of rows and one of keys.
 bool findProducts(SoftmaxSums& s) {
+  int64_t all = 0;
   for (UOp r : reducesIn(s.score)) {
     const UOp term = r.src(0);
     if (r.arg().op() != Op::ADD || !term.is(Op::MUL)) return false;
@@ -107,8 +108,9 @@ bool findProducts(SoftmaxSums& s) {
       if (stepsOf(range) < 1) return false;
       terms *= stepsOf(range);
     }
-    if (terms > kMostStreamedTerms || !reducesIn(term).empty()) return false;
-    s.products.push_back({r, a, b});
+    all += terms;
+    if (all > kMostStreamedTerms || !reducesIn(term).empty()) return false;
+    s.products.push_back({r, a, b, terms});
   }
   return !s.products.empty();
 }

@@ -18,6 +18,7 @@ struct SoftmaxSums {
   /// A product in the score: sum over some ranges of ofRow * ofKey.
   struct Product {
     UOp reduce, ofRow, ofKey;
+    int64_t terms; ///< steps of these ranges
   };
   UOp value; ///< the stored value, in the loops below
   UOpMap<UOp>
@@ -36,7 +37,7 @@ struct SoftmaxSums {
 
 constexpr int64_t kFewestStreamed = 64; ///< rows, and keys: fewer are stored as well as streamed
 constexpr int64_t kMostStreamedTerms =
-    1024; ///< of a product in the score: 256 kB hold those of a block of rows
+    1024; ///< of all products in the score: 256 kB hold those of a block of rows
 constexpr int64_t kMostStreamedColumns = 512;
 
 /// Reads score and reference of a weight EXP2((score - reference) * constant). False if it is none.
