@@ -125,10 +125,12 @@ private:
     });
     return found;
   }
-  /// Whether a value is computed from a sum of products, element by element.
+  /// Whether a value is computed element by element from a sum of products, which may be stored for it.
   static bool isProduct(UOp value) {
     return !visitBelow(value, [](UOp u) {
       if (u.is(Op::REDUCE)) return withoutCasts(u.src(0)).is(Op::MUL) ? Visit::Stop : Visit::Past;
+      if (u.is(Op::INDEX) && u.src(0).is(Op::BUFFERIZE))
+        return isProduct(u.src(0).src(0)) ? Visit::Stop : Visit::Past;
       return u.in(group::kElementwise) ? Visit::Below : Visit::Past;
     });
   }

@@ -312,6 +312,18 @@ def cases():
     yield bytes_case("a @ b.T 1024", (1024, 1024), (1024, 1024), True)
     yield bytes_case("linear 64x1024x1024", (64, 1024), (1024, 1024), True)
 
+    def attends(h, n, d, causal):
+        return case(M, f"attention {h}x{n}x{d}{' causal' if causal else ''}", [normal(h, n, d)] * 3,
+                    lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=causal), lambda q, k, v: F().scaled_dot_product_attention(q, k, v, is_causal=causal),
+                    lambda np, q, k, v: attention64(np, q, k, v, causal), bound=64 * EPS, flops=4 * h * n * n * d // (2 if causal else 1))
+    yield attends(12, 197, 64, False)
+    yield attends(4, 2048, 128, True)
+    yield attends(2, 4096, 64, True)
+    for dtype in SMALL:
+        for causal in (False, True): yield narrowed(dtype, dict(attends(8, 512, 64, causal), bound=4 * SMALL[dtype]))
+    yield case(M, "log-sum-exp of a product 2048x256x2048", [normal(2048, 256)] * 2, lambda a, b: (a @ b.T).logsumexp(1), lambda a, b: (a @ b.T).logsumexp(1),
+               lambda np, a, b: np.logaddexp.reduce(a @ b.T, axis=1), bound=64 * EPS, flops=2 * 2048 * 2048 * 256)
+
     for m, k, n in ((1024, 256, 256), (64, 1024, 1024), (256, 128, 512), (256, 768, 3072), (32, 512, 512), (512, 64, 512), (128, 784, 10)):
         yield product_case(M, f"linear {m}x{k}x{n}", (m, k), (n, k), mt, right)
     yield product_case(M, "odd product 1000x999x1001", (1000, 999), (999, 1001), mm, plain)

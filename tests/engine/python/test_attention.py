@@ -40,6 +40,14 @@ def test_random_sizes_and_masks():
     assert kernels_of(y) == 1, (case, b, h, n, m, d, c)
     np.testing.assert_allclose(y.numpy(), attention(q, k, v, mask), rtol=2e-5, atol=2e-5, err_msg=str((case, b, h, n, m, d, c)))
 
+def test_one_of_something():
+  for shape in ((1, 1, 200, 8), (1, 3, 100, 8), (3, 1, 100, 8), (100, 8), (5, 100, 8)):
+    q, k, v = (numbers(*shape) for _ in range(3))
+    for mask in (None, causal(shape[-2], shape[-2])):
+      y = Tensor(q).scaled_dot_product_attention(Tensor(k), Tensor(v), is_causal=mask is not None)
+      assert kernels_of(y) == 1, (shape, mask is None)
+      close(y, attention(q, k, v, mask), rtol=2e-5, atol=2e-5)
+
 def test_ways_to_compile():
   q, k, v = numbers(1, 2, 130, 24), numbers(1, 2, 130, 24), numbers(1, 2, 130, 20)
   for way in [*settings(), dict(SPEC=2), dict(IGNORE_OOB=0), dict(PLAIN=1), dict(STRICT_FLOAT=1), dict(BEAM=1)]:
