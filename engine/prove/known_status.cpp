@@ -27,16 +27,26 @@ Table readPage(std::string_view text) {
   return table;
 }
 
-} // namespace
-
-std::string_view knownStatus(std::string_view file, std::string_view rule) {
+const Table& table() {
   static const Table table = [] {
     Table all;
     for (const auto& [path, text] : engine_proveEmbedded()) all.merge(readPage(text));
     return all;
   }();
-  auto it = table.find({std::string(file), std::string(rule)});
-  return it == table.end() ? std::string_view() : it->second;
+  return table;
+}
+
+} // namespace
+
+std::string_view knownStatus(std::string_view file, std::string_view rule) {
+  auto it = table().find({std::string(file), std::string(rule)});
+  return it == table().end() ? std::string_view() : it->second;
+}
+
+std::set<std::string_view> rulesOfPage() {
+  std::set<std::string_view> names;
+  for (const auto& [place, status] : table()) names.insert(place.second);
+  return names;
 }
 
 } // namespace uopscope::prove

@@ -4,6 +4,7 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
+#include "engine/prove/known_status.h"
 #include "engine/rewrite/rule.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace uopscope {
 
@@ -108,8 +110,10 @@ void requireRules(std::span<const std::string> names, const RuleCounts& alsoKnow
     const std::string stem = name.substr(0, name.find('-'));
     std::vector<std::string> near;
     bool known = std::ranges::any_of(alsoKnown, [&](const auto& place) { return place.first.rule == name; });
-    for (const RuleDef* def : knownRules()) {
-      const std::string_view other = def->name;
+    // Matchers are made when they are first used, so this process does not have all of them yet.
+    std::set<std::string_view> all = prove::rulesOfPage();
+    for (const RuleDef* def : knownRules()) all.insert(def->name);
+    for (const std::string_view other : all) {
       known |= other == name;
       if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
     }

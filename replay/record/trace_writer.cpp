@@ -298,7 +298,10 @@ void TraceWriter::passBegin(Event& e) {
   pass.scopeDepth = scopes_.size();
   size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
   bool nested = passes_.size() > floor;
-  if (nested) pass.parentSteps = passes_.back().steps;
+  if (nested) {
+    pass.parentSteps = passes_.back().steps;
+    pass.outerDecisions = std::exchange(pendingDecisions_, {});
+  }
   passes_.push_back(std::move(pass));
   if (!nested) store(passes_.size());
 }
@@ -345,6 +348,7 @@ void TraceWriter::closePass(uint32_t endRoot, int outcome, int64_t message, int6
   size_t floor = scopes_.empty() ? 0 : scopes_.back().passDepth;
   if (passes_.size() - 1 <= floor) writeCounts();
   passes_.pop_back();
+  pendingDecisions_ = std::move(pass.outerDecisions);
   if (!pass.id || !ended) return;
   endPass_.bindId(1, endRoot)
       .bind(2, nextStep_ - 1)

@@ -46,6 +46,7 @@ private:
     std::unique_ptr<Payload> begin;
     int64_t beginNs = 0, firstStep = 0, steps = 0, parentSteps = 0;
     size_t scopeDepth = 0;
+    std::vector<Decision> outerDecisions = {}; ///< of the rule that runs this nested pass, for its own step
   };
   struct OpenScope {
     int64_t id = 0;

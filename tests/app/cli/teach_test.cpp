@@ -152,6 +152,8 @@ TEST_CASE("what-if compiles variants aside and compares them") {
   const Result rule = call(f, {"whatif", script, "--without", "mul-zro"});
   CHECK(rule.code == 2);
   CHECK(contains(rule.err, "mul-zero"));
+  // A rule whose matcher this process has not made yet.
+  CHECK(call(f, {"whatif", script, "--without", "read-from-panel", "--no-times"}).code == 0);
   CHECK(call(f, {"whatif", script}).code == 2);
   CHECK(call(f, {"whatif", "nowhere.py", "--opts", "none"}).code == 2);
 }

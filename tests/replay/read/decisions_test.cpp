@@ -23,7 +23,33 @@ void recordDecided(const std::string& path, const std::string& reason) {
   });
 }
 
+/// A rule that says why, and rewrites a part of its result by a pass of its own before it returns it.
+UOp doubled(Match& m) {
+  if (m.root().src(1) != UOp::index(3)) return m.decline("not times 3");
+  because([] { return Decision{"a sum is cheaper"}; });
+  const UOp x = graphRewrite(m.root().src(0) + 0, shrinking(), {.name = "inner"});
+  return x + x + x;
+}
+constexpr RuleDef kDoubled[] = {RULE("times-three", pat::any(Op::MUL), doubled)};
+
 } // namespace
+
+TEST_CASE("a decision belongs to the step of its rule, not to one of a pass that the rule runs") {
+  TempTrace file;
+  recordTo(file.path, [&] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope kernel({ScopeKind::Kernel, "k", {}, {}});
+    graphRewrite(UOp::sink(std::vector<UOp>{UOp::range(4, 0) * 3}), PatternMatcher({kDoubled}),
+                 {.name = "outer"});
+  });
+  Trace trace(file.path);
+  const ScopeId kernel = trace.findScope("k");
+  CHECK(decisionsOf(trace, trace.findPass(kernel, "inner")).empty());
+  const Decisions made = decisionsOf(trace, trace.findPass(kernel, "outer"));
+  REQUIRE(made.size() == 1);
+  CHECK(made.begin()->second[0].reason == "a sum is cheaper");
+}
 
 TEST_CASE("decisions are read by pass and by step, with price and alternatives") {
   TempTrace file;
