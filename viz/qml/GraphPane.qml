@@ -105,6 +105,17 @@ Item {
         anchors.rightMargin: Theme.px(12)
     }
     GraphChips { id: foot; low: pane.low; anchors.bottom: parent.bottom; width: parent.width; onChangeAsked: canvas.showChange() }
+    // The map's column: the picture ends at its edge, and is not cut off in the open.
+    Rectangle {
+        objectName: "mapColumn"
+        visible: pane.mapBeside && map.visible
+        x: canvas.x + canvas.width
+        y: canvas.y
+        width: pane.width - x
+        height: canvas.height
+        color: Theme.panel
+        Rectangle { width: 1; height: parent.height; color: Theme.line }
+    }
     GraphMap {
         id: map
         objectName: "map"
