@@ -238,8 +238,8 @@ bool isStoredAlong(UOp effect, UOp range) {
   return effect.is(Op::GROUP) ? std::ranges::all_of(effect.src(), along) : along(effect);
 }
 
-/// Pieces of one length share their loops, so that values which several store are computed once, and threads share
-/// all of them. The others have loops of their own: no range is closed twice.
+/// Pieces of one length share their loops, so that values which several store are computed once. The others have loops of their own
+/// from the one that is cut on: no range is closed twice. Loops around that one stay around all pieces, and threads share them.
 UOp cutStoreRange(Match& m) {
   auto& ctx = m.ctx<CutRangesContext>();
   UOp end = m.root(), effect = m[store];
@@ -273,10 +273,11 @@ UOp cutStoreRange(Match& m) {
                              ? "comparisons with it decide about values, and the loop stands alone"
                              : fmt::format("{} operations or more hang on a comparison", kWorthCutting));
     });
+    const auto outside = static_cast<size_t>(std::ranges::find(loops, range) - loops.begin());
     std::vector<UOp> pieces, own;
     for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
       UOpMap<UOp> replace;
-      if (!alike) own.clear();
+      if (!alike && own.size() > outside) own.resize(outside);
       for (size_t i = 0; i < loops.size(); ++i) {
         UOp loop = loops[i];
         UOp extent = loop == range ? UOp::constant(range.dtype(), *std::next(at) - *at) : loop.src(0);
@@ -285,13 +286,13 @@ UOp cutStoreRange(Match& m) {
       }
       UOp piece = effect.substitute(replace);
       if (!alike)
-        pieces.push_back(piece.end(own));
+        pieces.push_back(piece.end(std::span<const UOp>(own).subspan(outside)));
       else if (piece.is(Op::GROUP))
         pieces.insert(pieces.end(), piece.src().begin(), piece.src().end());
       else
         pieces.push_back(piece);
     }
-    return alike ? UOp::groupOf(pieces).end(own) : UOp::groupOf(pieces);
+    return UOp::groupOf(pieces).end(std::span<const UOp>(own).first(alike ? own.size() : outside));
   }
   return m.decline("no comparison cuts a loop, or too few operations hang on it");
 }
