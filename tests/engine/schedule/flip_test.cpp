@@ -88,6 +88,11 @@ TEST_CASE("choices of an attention and of a normalisation") {
       1);
 }
 
+TEST_CASE("the scores of an attention are stored, or the keys read again for each block of rows") {
+  const Tensor q = numbers({96, 32}), v = numbers({96, 20});
+  checkFlips([&] { return std::vector<Tensor>{q.matmul(q.transpose()).softmax().matmul(v)}; }, 1);
+}
+
 TEST_CASE("sums of the same memory share a kernel, or have one each") {
   const Tensor a = numbers({512, 300});
   checkFlips([&] { return std::vector<Tensor>{a.sum(Ints{1}), a.max(Ints{1}), a.exp().sum(Ints{1})}; }, 2);
