@@ -133,7 +133,8 @@ UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
   return (isCut_ ? chosenScore(sums_.score) : sums_.score).substitute(at);
 }
 
-/// Fills a copy of the elements of a block of keys, along these loops.
+/// Fills a copy of the elements of a block of keys, along these loops. The first block's is made within the loops of the kernel though
+/// nothing in it may depend on them, since a later block overwrites it.
 Stream::Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey,
                                 int64_t keys) {
   const UOp key = fresh(keys);
@@ -144,7 +145,10 @@ Stream::Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along
     loops.push_back(at[l] = fresh(extentOf(l)));
     place = place * extentOf(l) + at[l];
   }
-  copy.done = copy.to(place).store(value.substitute(at)).end(loops);
+  std::vector<UOp> before = loops_;
+  if (copy.done) before = {copy.done};
+  const UOp memory = before.empty() ? copy.memory : copy.memory.after(before);
+  copy.done = memory.indexed({place}).store(value.substitute(at)).end(loops);
   return copy;
 }
 

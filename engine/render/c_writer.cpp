@@ -281,7 +281,9 @@ private:
     case Op::RANGE: {
       std::string name = rangeName(u);
       give(u, name);
-      line(types_.loop(u.dtype(), name, bare(text(u.src(0)))));
+      // It stands behind a comparison, which binds more tightly than a choice or an operation on bits.
+      const bool bindsTighter = u.src(0).in({Op::ADD, Op::SUB, Op::MUL, Op::IDIV, Op::MOD});
+      line(types_.loop(u.dtype(), name, bindsTighter ? bare(text(u.src(0))) : text(u.src(0))));
       ++depth_;
       return;
     }

@@ -224,4 +224,21 @@ def test_memory_is_linear():
   want = attention(q.numpy()[0, 0, [0, 1, 63, 64, 5000, 16383]], k.numpy()[0, 0], v.numpy()[0, 0], causal(16384, 16384)[[0, 1, 63, 64, 5000, 16383]])
   np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
 
+def test_random_programs():
+  """tests/fuzz/attention.py draws more of these."""
+  import os, sys
+  sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../fuzz"))
+  import attention as programs
+  problem, streamed = programs.run(0, 60)
+  assert not problem, problem
+  assert streamed > 40
+
+def test_a_copy_of_a_block_is_made_for_each_block_of_rows():
+  """Keys that are converted are copied a block at a time; a later block's copy is overwritten by the first one's again."""
+  for n, m in ((129, 95), (200, 65), (128, 127), (300, 300)):
+    q, k, v = (Tensor(numbers(r, 12)).cast(dtypes.half).realize() for r in (n, m, m))
+    near = [t.cast(dtypes.float).numpy() for t in (q, k, v)]
+    for is_causal in (False, True):
+      close(q.scaled_dot_product_attention(k, v, is_causal=is_causal).cast(dtypes.float), attention(*near, causal(n, m) if is_causal else None), rtol=2e-3, atol=2e-3)
+
 run(globals())
