@@ -45,7 +45,8 @@ bool isUpToFloat(DType type) {
 class InFloat {
 public:
   UOp operator()(UOp u) {
-    if (!isUpToFloat(u.dtype())) return u;
+    const bool isAsked = u.dtype().isBool() && u.in(group::kAlu | OpSet{Op::CAST}); // a condition on such numbers
+    if (!isUpToFloat(u.dtype()) && !isAsked) return u;
     if (const auto known = known_.find(u); known != known_.end()) return known->second;
     const UOp made = make(u);
     return known_[u] = made;
@@ -53,13 +54,17 @@ public:
 
 private:
   UOp make(UOp u) {
+    if (u.dtype().isBool()) return u.withSrc(inFloats(u));
     if (u.isConst()) return UOp::constant(dtypes::float32, u.arg().f());
     if (u.is(Op::CAST))
       return isUpToFloat(u.src(0).dtype()) ? (*this)(u.src(0)) : u.src(0).cast(dtypes::float32);
     if (!u.in(group::kAlu | OpSet{Op::REDUCE})) return u.cast(dtypes::float32);
+    return UOp::make(u.op(), dtypes::float32, inFloats(u), u.arg());
+  }
+  std::vector<UOp> inFloats(UOp u) {
     std::vector<UOp> src;
     for (UOp s : u.src()) src.push_back((*this)(s));
-    return UOp::make(u.op(), dtypes::float32, src, u.arg());
+    return src;
   }
   UOpMap<UOp> known_;
 };
