@@ -65,6 +65,18 @@ bool factorIsPowerOfTwo(const Match& m) {
   return isFloatConst(m[c0]) && isPowerOfTwo(m[c0].arg().f());
 }
 
+/// Whether a number cancels against itself. Constants that do not, 0, infinities and NaN, are known to be such.
+bool cancels(UOp u) {
+  const UOp c = laneConst(u);
+  return !c || !c.dtype().scalar().isFloat() || (std::isfinite(c.arg().f()) && c.arg().f() != 0);
+}
+bool xCancels(const Match& m) {
+  return cancels(m[x]);
+}
+bool yCancels(const Match& m) {
+  return cancels(m[y]);
+}
+
 constexpr RuleDef kPowerRules[] = {
     RULE("pow-const", pat::op(Op::POW, x, c0), powerOfConst, kMayRound),
     RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower, kMayRound),
@@ -75,11 +87,15 @@ constexpr Pat kExp = pat::op(Op::EXP2, x), kOneMore = kExp + 1,
               kSigmoid = pat::recip(pat::op(Op::EXP2, x * -1) + 1);
 
 constexpr RuleDef kExactFloatRules[] = {
-    RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1, kMayRound),
-    RULE("mul-reciprocal", xf* pat::recip(x), 1, kMayRound),
+    RULE("fdiv-self", pat::op(Op::FDIV, x, x), 1, kMayRound,
+         guard::when(xCancels, "a constant 0, infinity or NaN does not cancel")),
+    RULE("mul-reciprocal", xf* pat::recip(x), 1, kMayRound,
+         guard::when(xCancels, "a constant 0, infinity or NaN does not cancel")),
     RULE("fdiv-one", pat::op(Op::FDIV, x, 1), x),
-    RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x, kMayRound),
-    RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x, kMayRound),
+    RULE("mul-fdiv-same", pat::op(Op::FDIV, xf* y, y), x, kMayRound,
+         guard::when(yCancels, "a constant 0, infinity or NaN does not cancel")),
+    RULE("mul-mul-reciprocal", (xf * y) * pat::recip(y), x, kMayRound,
+         guard::when(yCancels, "a constant 0, infinity or NaN does not cancel")),
     RULE("div-div", (xf * pat::recip(y)) * pat::recip(z), x* pat::recip(y* z), guard::different(y, z),
          kMayRound),
     RULE("float-add-self", xf + x, x * 2),

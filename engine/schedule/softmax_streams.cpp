@@ -45,7 +45,8 @@ bool isUpToFloat(DType type) {
 class InFloat {
 public:
   UOp operator()(UOp u) {
-    const bool isAsked = u.dtype().isBool() && u.in(group::kAlu | OpSet{Op::CAST}); // a condition on such numbers
+    const bool isAsked =
+        u.dtype().isBool() && u.in(group::kAlu | OpSet{Op::CAST}); // a condition on such numbers
     if (!isUpToFloat(u.dtype()) && !isAsked) return u;
     if (const auto known = known_.find(u); known != known_.end()) return known->second;
     const UOp made = make(u);
@@ -199,7 +200,7 @@ private:
       if (!isTotal) return {};
     }
     if (key_ ? weight.substitute({{key, key_}}) != weight_ : !begin(weight, key, trial)) return {};
-    open_ = trial;
+    open_ = std::move(trial);
     const std::vector<UOp> keys{key_};
     const UOp summed =
         factor ? streamed_.alu(Op::MUL, {inFloat(factor).substitute({{key, key_}})}) : streamed_;

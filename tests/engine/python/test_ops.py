@@ -177,4 +177,12 @@ def test_data_is_python_memory():
   assert t.data()[1, 0] == 3.0 and t.data().shape == (2, 2) and len(t) == 2 and t.numel() == 4 and t.nbytes() == 16
   assert Tensor.zeros(0, 3).numpy().shape == (0, 3)
 
+def test_constants_that_do_not_cancel():
+  x = Tensor([1.0, -2.0, 0.0]).realize()
+  for c in (0.0, np.inf, -np.inf, np.nan):
+    assert np.isnan(((x * c) / c).numpy()).all() and np.isnan((x.sum() * c / c).numpy())
+    t = Tensor.full((2, 4), c)
+    assert np.isnan(((t @ Tensor.ones(4, 3).contiguous().realize()) / t.sum(-1, keepdim=True)).numpy()).all()
+  assert ((x * 3) / 3).tolist() == [1.0, -2.0, 0.0]
+
 if __name__ == "__main__": run(globals())
