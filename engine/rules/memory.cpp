@@ -48,10 +48,12 @@ UOp flattenAfter(Match& m) {
   UOp u = m.root();
   std::vector<UOp> src{u.src(0)};
   for (UOp s : u.src().subspan(1)) {
-    if (s.in(kEffects))
+    if (s.in(kEffects)) {
       src.push_back(s);
-    else
-      src.insert(src.end(), s.src().begin(), s.src().end());
+      continue;
+    }
+    for (UOp below : s.src()) // of an expression of loops, the loops
+      if (!below.isConst() && std::ranges::find(src, below) == src.end()) src.push_back(below);
   }
   return std::equal(src.begin(), src.end(), u.src().begin(), u.src().end())
              ? m.decline("every source has an effect")

@@ -9,10 +9,9 @@
 // softmaxSumsOf. A processor's caches hold a block of rows; on a GPU kernels stay as they are.
 #include "engine/base/context_var.h"
 #include "engine/rewrite/driver.h"
-#include "engine/rules/movement_index.h"
 #include "engine/rules/softmax_sums.h"
 #include "engine/schedule/choice_numbers.h"
-#include "engine/schedule/passes.h"
+#include "engine/schedule/opened_values.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
@@ -35,114 +34,6 @@ constexpr double kRowsOfBlock = 64;
 struct StreamContext {
   ScheduleState& state;
   ChoiceNumbers numbers;
-};
-
-bool isUpToFloat(DType type) {
-  return type.isFloat() && type.itemsize() <= 4;
-}
-
-/// The same expression computed in float32, without rounding to smaller floats on the way.
-class InFloat {
-public:
-  UOp operator()(UOp u) {
-    const bool isAsked =
-        u.dtype().isBool() && u.in(group::kAlu | OpSet{Op::CAST}); // a condition on such numbers
-    if (!isUpToFloat(u.dtype()) && !isAsked) return u;
-    if (const auto known = known_.find(u); known != known_.end()) return known->second;
-    const UOp made = make(u);
-    return known_[u] = made;
-  }
-
-private:
-  UOp make(UOp u) {
-    if (u.dtype().isBool()) return u.withSrc(inFloats(u));
-    if (u.isConst()) return UOp::constant(dtypes::float32, u.arg().f());
-    if (u.is(Op::CAST))
-      return isUpToFloat(u.src(0).dtype()) ? (*this)(u.src(0)) : u.src(0).cast(dtypes::float32);
-    if (!u.in(group::kAlu | OpSet{Op::REDUCE})) return u.cast(dtypes::float32);
-    return UOp::make(u.op(), dtypes::float32, inFloats(u), u.arg());
-  }
-  std::vector<UOp> inFloats(UOp u) {
-    std::vector<UOp> src;
-    for (UOp s : u.src()) src.push_back((*this)(s));
-    return src;
-  }
-  UOpMap<UOp> known_;
-};
-UOp inFloat(UOp u) {
-  return InFloat()(u);
-}
-
-/// The node below conversions between floats.
-UOp withoutCasts(UOp u) {
-  while (u.is(Op::CAST) && isUpToFloat(u.dtype()) && isUpToFloat(u.src(0).dtype())) u = u.src(0);
-  return u;
-}
-
-/// Sees through values that are stored, or kept along a row, and through conversions between floats, and notes the former.
-class Opened {
-public:
-  explicit Opened(ScheduleState& state) : state_(&state) {}
-
-  /// What such a node is computed from, in the loops of the reader; any other node as it is.
-  UOp operator()(UOp read) {
-    read = withoutCasts(read);
-    if (!read.is(Op::INDEX) || !read.src(0).is(Op::BUFFERIZE)) return read;
-    const UOp b = read.src(0);
-    if (hasMemory(b) && !state_->stored[static_cast<size_t>(b.tag().i())].removable) return read;
-    UOpMap<UOp> to;
-    for (size_t k = 1; k < b.srcCount(); ++k) {
-      if (ungate(read.src(k)).valid) return read;
-      if (b.src(k).is(Op::RANGE)) to[b.src(k)] = read.src(k);
-    }
-    if (hasMemory(b)) stored_.insert(static_cast<size_t>(b.tag().i()));
-    return (*this)(b.src(0).substitute(to));
-  }
-  /// Numbers of the stored values seen through.
-  const std::set<size_t>& stored() const { return stored_; }
-
-  /// The score with the products that are stored for it inside, over ranges of their own; null if it has none.
-  UOp score(UOp score, UOp key) {
-    bool any = false;
-    for (;;) {
-      const UOp read = productRead(score, key), value = read ? (*this)(read) : UOp();
-      if (!read) return any ? score : UOp();
-      if (value == read) return {};
-      any |= hasMemory(read.src(0));
-      UOpMap<UOp> fresh;
-      visitBelow(value, [&](UOp u) {
-        if (u.is(Op::REDUCE))
-          for (UOp r : u.src().subspan(1))
-            if (r.is(Op::RANGE)) fresh[r] = UOp::range(r.src(0), {state_->nextRange++}, r.axisType());
-        return u.is(Op::BUFFERIZE) ? Visit::Past : Visit::Below;
-      });
-      score = score.substitute({{read, value.substitute(fresh)}});
-    }
-  }
-
-private:
-  /// A read, at this key, of a product that is stored, or of a row that the kernel keeps; null if there is none.
-  static UOp productRead(UOp score, UOp key) {
-    UOp found;
-    visitBelow(score, [&](UOp u) {
-      const bool isRead = u.is(Op::INDEX) && u.src(0).is(Op::BUFFERIZE) && u.dependsOn(key);
-      if (isRead && (!hasMemory(u.src(0)) || isProduct(u.src(0).src(0)))) found = u;
-      return u.in({Op::INDEX, Op::REDUCE}) ? Visit::Past : Visit::Below;
-    });
-    return found;
-  }
-  /// Whether a value is computed element by element from a sum of products, which may be stored for it.
-  static bool isProduct(UOp value) {
-    return !visitBelow(value, [](UOp u) {
-      if (u.is(Op::REDUCE)) return withoutCasts(u.src(0)).is(Op::MUL) ? Visit::Stop : Visit::Past;
-      if (u.is(Op::INDEX) && u.src(0).is(Op::BUFFERIZE))
-        return isProduct(u.src(0).src(0)) ? Visit::Stop : Visit::Past;
-      return u.in(group::kElementwise) ? Visit::Below : Visit::Past;
-    });
-  }
-
-  ScheduleState* state_;
-  std::set<size_t> stored_;
 };
 
 /// Replaces the parts of a stored value that a softmax makes by streamed sums, all of one weight.
@@ -179,6 +70,7 @@ public:
 private:
   /// A sum that the weight, or a share of their total, takes part in.
   UOp sumFor(UOp part) {
+    if (!isSum(part)) return {};
     Opened trial = open_;
     const UOp sum = trial(part);
     if (!sum.is(Op::REDUCE) || sum.arg().op() != Op::ADD || sum.srcCount() != 2 || !sum.src(1).is(Op::RANGE))
@@ -188,6 +80,11 @@ private:
     if (!term.is(Op::MUL)) return {};
     const UOp found = sumOf(term.src(0), term.src(1), key, trial);
     return found ? found : sumOf(term.src(1), term.src(0), key, trial);
+  }
+  /// Whether it is a sum, or the read of one: most parts of a schedule are neither.
+  static bool isSum(UOp part) {
+    const UOp value = withoutCasts(part.is(Op::INDEX) ? part.src(0).src(0) : part);
+    return value.is(Op::REDUCE) ? value.arg().op() == Op::ADD : value.is(Op::INDEX);
   }
   UOp sumOf(UOp weighting, UOp factor, UOp key, Opened trial) {
     const UOp share = trial(weighting);
