@@ -187,6 +187,8 @@ UOp streamSoftmax(Match& m) {
   if (vars::plain || vars::pcontig > 0 || !isProcessor(info.device))
     return m.decline("not on this device, or not asked for");
   if (!value.below().has(Op::EXP2)) return m.decline("nothing below is a softmax");
+  if (value.is(Op::CONTIGUOUS) && value.arg().kind() == ArgKind::Opts)
+    return m.decline("its Opts are those of a product");
   Streams streams(state);
   const UOp streamed = streams.of(value);
   if (!streamed) return m.decline("no softmax weights a sum");

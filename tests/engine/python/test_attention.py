@@ -190,6 +190,14 @@ def test_into_memory_that_is_read():
       a.assign(a.scaled_dot_product_attention(a, a, is_causal=is_causal)).realize()
       close(a, attention(right, right, right, causal(n, n) if is_causal else None), rtol=1e-4, atol=1e-4)
 
+def test_opts_of_a_script():
+  """Opts that a script gives are those of the last product, whose kernel stays what it was."""
+  from tinygrad.codegen.opt import Opt, OptOps
+  q, k, v = (Tensor(numbers(2, 128, 16)).realize() for _ in range(3))
+  y = q.scaled_dot_product_attention(k, v).contiguous(arg=(Opt(OptOps.UPCAST, 1, 8), Opt(OptOps.UPCAST, 2, 16)))
+  assert kernels_of(y) > 1
+  close(y, attention(q.numpy(), k.numpy(), v.numpy()), rtol=1e-4, atol=1e-5)
+
 def test_gradients():
   q, k, v, w = (numbers(2, 80, 8) for _ in range(4))
   a, b, c = (Tensor(t, requires_grad=True) for t in (q, k, v))
