@@ -42,12 +42,12 @@ Stream::Rows Stream::memory(int64_t size) {
   return {registersOf(dtypes::float32, size, nextMemory_++), {}};
 }
 
-/// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where
-/// later blocks see more keys, the first and the last one alternate, so that threads have equal work.
+/// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where a
+/// mask lets later blocks see more keys, or fewer, the first and the last one alternate, so that threads have equal work.
 void Stream::cutRows() {
   const int64_t rows = extentOf(sums_.row), blocks = ceilDiv(rows, rows_);
-  const UOp sees = visibleKeys(sums_, UOp::index(0), UOp::index(rows - 1));
-  isCut_ = static_cast<bool>(sees);
+  const VisibleKeys sees = visibleKeys(sums_, UOp::index(0), UOp::index(rows - 1));
+  isCut_ = sees.begin || sees.end;
   UOp block = UOp::index(0);
   if (blocks > 1 && isCut_) {
     const UOp pair = sums_.row.withSrc({UOp::index(ceilDiv(blocks, 2))}), side = fresh(2);
@@ -249,7 +249,7 @@ UOp Stream::kernel() {
     carried_.push_back({sum, cleared(std::max<int64_t>(columns, 1) * rows_, zero), columns,
                         hasCopy ? memory(most * extentOf(sums_.column)) : Rows{}});
   }
-  const UOp visible = visibleKeys(sums_, firstRow_, firstRow_ + (rows_ - 1));
+  const VisibleKeys visible = visibleKeys(sums_, firstRow_, firstRow_ + (rows_ - 1));
   auto goInLoop = [&](UOp steps, auto first, int64_t size) {
     const UOp loop = UOp::range(steps, {nextId_++}, AxisType::Reduce);
     goThrough(first(loop), size, loop);
@@ -260,13 +260,16 @@ UOp Stream::kernel() {
     for (Carried& c : carried_) c.factor.done = done;
   };
   if (blocks) {
-    UOp steps = UOp::index(blocks);
-    if (visible) steps = steps.minimum((visible + (keys_ - 1)) / keys_);
-    goInLoop(steps, [&](UOp loop) { return loop * keys_; }, keys_);
+    UOp begin = UOp::index(0), end = UOp::index(blocks);
+    if (visible.begin) begin = visible.begin.maximum(begin) / keys_;
+    if (visible.end) end = end.minimum((visible.end.maximum(UOp::index(0)) + (keys_ - 1)) / keys_);
+    goInLoop(end - begin, [&](UOp loop) { return (begin + loop) * keys_; }, keys_);
   }
   if (rest) {
-    const UOp first = UOp::index(blocks * keys_);
-    const UOp steps = visible ? (first < visible).where(UOp::index(1), UOp::index(0)) : UOp::index(1);
+    const UOp first = UOp::index(blocks * keys_), one = UOp::index(1), none = UOp::index(0);
+    UOp steps = one;
+    if (visible.end) steps = (first < visible.end).where(steps, none);
+    if (visible.begin) steps = (visible.begin < keys).where(steps, none);
     goInLoop(steps, [&](UOp) { return first; }, rest);
   }
 

@@ -191,26 +191,33 @@ UOp asIndex(UOp u) {
   return UOp::make(u.op(), dtypes::index, src);
 }
 
-/// One more than the last key for which `lower < upper` may hold, for the row that sees most; null if it is no bound on keys.
-UOp lastVisible(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
+/// A bound that a comparison sets to the keys that a block of rows sees.
+struct Bound {
+  UOp count;           ///< of leading keys: those that are seen, or those that are hidden; null: no bound
+  bool isLast = false; ///< keys from there on are hidden, else those before it
+};
+
+/// The bound of `lower < upper`, for the row that sees most.
+Bound boundOf(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
   const UOp a = asIndex(lower), b = asIndex(upper);
   if (!a || !b) return {};
-  UOp count = UOp::index(0);
-  bool bounds = false;
-  // lower < upper means that `upper - lower` is positive: keys count against it.
+  UOp rest = UOp::index(0);
+  int64_t keys = 0;
+  // lower < upper means that `upper - lower` is positive: rest - key > 0, or rest + key > 0.
   const Linear difference = linearOf(b - a);
   for (const Term& t : difference.terms) {
-    if (t.node == s.key) {
-      if (t.factor != -1) return {};
-      bounds = true;
-    } else if (t.node == s.row)
-      count = count + (t.factor > 0 ? last : first) * t.factor;
+    if (t.node == s.key)
+      keys = t.factor;
+    else if (t.node == s.row)
+      rest = rest + (t.factor > 0 ? last : first) * t.factor;
     else if (t.node.dependsOn(s.key) || t.node.dependsOn(s.row))
       return {};
     else
-      count = count + t.node * t.factor;
+      rest = rest + t.node * t.factor;
   }
-  return bounds ? count + difference.constant : UOp();
+  rest = rest + difference.constant;
+  if (keys == -1) return {rest, true};
+  return keys == 1 ? Bound{UOp::index(1) - rest, false} : Bound{};
 }
 
 } // namespace
@@ -259,20 +266,25 @@ std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> ofKerne
   return found;
 }
 
-UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last) {
+VisibleKeys visibleKeys(const SoftmaxSums& sums, UOp first, UOp last) {
   std::vector<Visible> masks, comparisons;
   findMasks(sums.score, masks);
   for (const Visible& mask : masks) findComparisons(mask, comparisons);
-  UOp least;
+  VisibleKeys keys;
   for (const Visible& c : comparisons) {
-    UOp a = c.condition.src(0), b = c.condition.src(1);
+    const UOp a = c.condition.src(0), b = c.condition.src(1);
     // a < b does not hold: b < a + 1 does.
-    const UOp count = c.holds ? lastVisible(a, b, sums, first, last)
-                              : lastVisible(b, UOp::make(Op::ADD, a.dtype(), {a, a.constLike(int64_t{1})}),
-                                            sums, first, last);
-    if (count) least = least ? least.minimum(count) : count;
+    const Bound bound =
+        c.holds ? boundOf(a, b, sums, first, last)
+                : boundOf(b, UOp::make(Op::ADD, a.dtype(), {a, a.constLike(int64_t{1})}), sums, first, last);
+    if (!bound.count) continue;
+    UOp& known = bound.isLast ? keys.end : keys.begin;
+    if (known)
+      known = bound.isLast ? known.minimum(bound.count) : known.maximum(bound.count);
+    else
+      known = bound.count;
   }
-  return least;
+  return keys;
 }
 
 UOp chosenScore(UOp score) {

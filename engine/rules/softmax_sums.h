@@ -45,9 +45,12 @@ bool readWeight(UOp weight, SoftmaxSums& found);
 /// The sums of a stored value over these loops; none if it is no function of such sums, and of what does not depend on keys.
 std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> loops);
 
-/// The number of leading keys that the rows from `first` to `last` may see, where a mask hides all later ones from them:
-/// scores are -inf there. Null where nothing is known.
-UOp visibleKeys(const SoftmaxSums& sums, UOp first, UOp last);
+/// The keys that any of some rows may see, where a mask hides the others from all of them: scores are -inf there. The bounds may lie
+/// beyond the keys there are; null: nothing is known.
+struct VisibleKeys {
+  UOp begin, end; ///< the first key, and one more than the last
+};
+VisibleKeys visibleKeys(const SoftmaxSums& sums, UOp firstRow, UOp lastRow);
 
 /// The score with masks that are added to it, as 0 or -inf, as choices between it and -inf: a number that a mask hides counts for
 /// nothing, whatever it is.

@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -106,22 +108,26 @@ std::optional<Opt> parseOpt(const std::string& text) {
 }
 
 void requireRules(std::span<const std::string> names, const RuleCounts& alsoKnown) {
+  constexpr size_t kMostNear = 8;
+  // Matchers are made when they are first used, so this process does not have all of them yet.
+  std::set<std::string_view> all = prove::rulesOfPage();
+  for (const RuleDef* def : knownRules()) all.insert(def->name);
   for (const std::string& name : names) {
+    if (all.contains(name) ||
+        std::ranges::any_of(alsoKnown, [&](const auto& place) { return place.first.rule == name; }))
+      continue;
     const std::string stem = name.substr(0, name.find('-'));
-    std::vector<std::string> near;
-    bool known = std::ranges::any_of(alsoKnown, [&](const auto& place) { return place.first.rule == name; });
-    // Matchers are made when they are first used, so this process does not have all of them yet.
-    std::set<std::string_view> all = prove::rulesOfPage();
-    for (const RuleDef* def : knownRules()) all.insert(def->name);
-    for (const std::string_view other : all) {
-      known |= other == name;
-      if (near.size() < 8 && other.starts_with(stem)) near.emplace_back(other);
-    }
-    if (!known)
-      throw Error(ErrorKind::Key,
-                  fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied",
-                              name,
-                              near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
+    std::vector<std::string_view> near;
+    std::ranges::copy_if(all, std::back_inserter(near),
+                         [&](std::string_view other) { return other.starts_with(stem); });
+    // Those first that begin with most of its letters.
+    std::ranges::stable_sort(near, std::greater<>(), [&](std::string_view other) {
+      return std::ranges::mismatch(name, other).in1 - name.begin();
+    });
+    near.resize(std::min(near.size(), kMostNear));
+    throw Error(ErrorKind::Key,
+                fmt::format("there is no rule \"{}\"{}; uopscope stats TRACE lists those that applied", name,
+                            near.empty() ? "" : fmt::format("; near it are {}", fmt::join(near, ", "))));
   }
 }
 

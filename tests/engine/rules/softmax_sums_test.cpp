@@ -38,15 +38,16 @@ int64_t steps(UOp range) {
   return range.src(0).arg().i();
 }
 
-/// The keys that rows from 10 to 20 may see; -1 if all.
-int64_t visible(const Tensor& scores, const Tensor& values) {
+/// The keys that rows from 10 to 20 may see; -1 for a bound that is not known.
+std::pair<int64_t, int64_t> visible(const Tensor& scores, const Tensor& values) {
   const auto kernel = oneKernel(scores.softmax(-1).matmul(values));
   REQUIRE(kernel);
   const PoolScope scopeOfKernel(*kernel->pool);
   const auto sums = softmaxSumsOf(kernel->value, kernel->loops);
   REQUIRE(sums);
-  const UOp count = visibleKeys(*sums, UOp::index(10), UOp::index(20));
-  return count ? constantOf(count).value() : -1;
+  const VisibleKeys keys = visibleKeys(*sums, UOp::index(10), UOp::index(20));
+  auto numberOf = [](UOp bound) { return bound ? constantOf(bound).value() : -1; };
+  return {numberOf(keys.begin), numberOf(keys.end)};
 }
 
 } // namespace
@@ -69,7 +70,7 @@ TEST_CASE("attention: rows, columns, keys and the product in the score are told 
   CHECK(sums->products[0].terms == 8);
   CHECK_FALSE(sums->products[0].ofRow.dependsOn(sums->key));
   CHECK_FALSE(sums->products[0].ofKey.dependsOn(sums->row));
-  CHECK_FALSE(visibleKeys(*sums, UOp::index(0), UOp::index(69)));
+  CHECK_FALSE(visibleKeys(*sums, UOp::index(0), UOp::index(69)).end);
 }
 
 TEST_CASE("a log-sum-exp of a product has no columns, and heads that share an axis with columns are split "
@@ -98,16 +99,19 @@ TEST_CASE("a mask of places bounds the keys that a block of rows sees") {
   const Tensor q = made({96, 8}), k = made({8, 96}), v = made({96, 8}), scores = q.matmul(k);
   const Tensor row = Tensor::arange(96).reshape({96, 1}), key = Tensor::arange(96).reshape({1, 96});
   auto chosen = [&](const Tensor& condition) { return visible(condition.where(scores, -INFINITY), v); };
-  CHECK(visible(scores, v) == -1);
-  CHECK(chosen(key.lt(row)) == 20);
-  CHECK(chosen(key.lt(row + 1)) == 21);
-  CHECK(visible(scores + key.lt(row + 1).where(0.0, -INFINITY), v) == 21);
-  CHECK(chosen(row.lt(key).logicalNot()) == 21);
-  CHECK(chosen(key.lt(row * 2)) == 40);
-  CHECK(chosen(key.lt(row * -1 + 95)) == 85);
-  CHECK(chosen(key.lt(50)) == 50);
-  CHECK(chosen(row.lt(key)) == -1); // early keys are hidden: the loop begins with the first one
-  CHECK(chosen((key * 2).lt(row)) == -1);
+  using Keys = std::pair<int64_t, int64_t>;
+  CHECK(visible(scores, v) == Keys{-1, -1});
+  CHECK(chosen(key.lt(row)) == Keys{-1, 20});
+  CHECK(chosen(key.lt(row + 1)) == Keys{-1, 21});
+  CHECK(visible(scores + key.lt(row + 1).where(0.0, -INFINITY), v) == Keys{-1, 21});
+  CHECK(chosen(row.lt(key).logicalNot()) == Keys{-1, 21});
+  CHECK(chosen(key.lt(row * 2)) == Keys{-1, 40});
+  CHECK(chosen(key.lt(row * -1 + 95)) == Keys{-1, 85});
+  CHECK(chosen(key.lt(50)) == Keys{-1, 50});
+  CHECK(chosen(row.lt(key)) == Keys{11, -1});
+  CHECK(chosen(row.lt(key + 5)) == Keys{6, -1});
+  CHECK(chosen(row.lt(key + 5).bitAnd(key.lt(row + 1))) == Keys{6, 21});
+  CHECK(chosen((key * 2).lt(row)) == Keys{-1, -1});
 }
 
 TEST_CASE("what is no streamed softmax") {
