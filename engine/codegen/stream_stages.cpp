@@ -42,6 +42,14 @@ Stream::Rows Stream::memory(int64_t size) {
   return {registersOf(dtypes::float32, size, nextMemory_++), {}};
 }
 
+/// An element of memory that is about to be filled: after what filled it before. The first time it is within all loops of the kernel, also
+/// those that nothing in it depends on, since what follows overwrites it in each of their steps.
+UOp Stream::toFill(const Rows& rows, UOp place) const {
+  std::vector<UOp> before = loops_;
+  if (rows.done) before = {rows.done};
+  return (before.empty() ? rows.memory : rows.memory.after(before)).indexed({place});
+}
+
 /// Replaces the loop over rows by one over blocks of them. The last one begins earlier where they do not divide the rows. Where a
 /// mask lets later blocks see more keys, or fewer, the first and the last one alternate, so that threads have equal work.
 void Stream::cutRows() {
@@ -79,7 +87,7 @@ UOp Stream::addressOf(UOp address, UOp row) const {
 Stream::Rows Stream::cleared(int64_t size, UOp value) {
   Rows r = memory(size);
   const UOp i = fresh(size);
-  r.done = (loops_.empty() ? r.memory : r.memory.after(loops_)).indexed({i}).store(value).end({i});
+  r.done = toFill(r, i).store(value).end({i});
   return r;
 }
 
@@ -97,7 +105,8 @@ Stream::Rows Stream::copied(const SoftmaxSums::Product& p) {
   at[sums_.row] = firstRow_ + row;
   loops.push_back(row);
   Rows r = memory(size);
-  r.done = r.to(place * rows_ + row).store(p.ofRow.substitute(at).cast(dtypes::float32)).end(loops);
+  r.done =
+      r.memory.indexed({place * rows_ + row}).store(p.ofRow.substitute(at).cast(dtypes::float32)).end(loops);
   return r;
 }
 
@@ -133,8 +142,7 @@ UOp Stream::scores(UOp key, UOp firstKey, UOp row) {
   return (isCut_ ? chosenScore(sums_.score) : sums_.score).substitute(at);
 }
 
-/// Fills a copy of the elements of a block of keys, along these loops. The first block's is made within the loops of the kernel though
-/// nothing in it may depend on them, since a later block overwrites it.
+/// Fills a copy of the elements of a block of keys, along these loops.
 Stream::Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along, UOp firstKey,
                                 int64_t keys) {
   const UOp key = fresh(keys);
@@ -145,10 +153,7 @@ Stream::Rows Stream::copyOfKeys(Rows copy, UOp value, std::span<const UOp> along
     loops.push_back(at[l] = fresh(extentOf(l)));
     place = place * extentOf(l) + at[l];
   }
-  std::vector<UOp> before = loops_;
-  if (copy.done) before = {copy.done};
-  const UOp memory = before.empty() ? copy.memory : copy.memory.after(before);
-  copy.done = memory.indexed({place}).store(value.substitute(at)).end(loops);
+  copy.done = toFill(copy, place).store(value.substitute(at)).end(loops);
   return copy;
 }
 
@@ -198,10 +203,10 @@ void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
   copyKeys(firstKey, keys);
   UOp key = fresh(keys), row = fresh(rows_);
   UOp place = key * rows_ + row;
-  weights_.done = weights_.to(place).store(scores(key, firstKey, row)).end({key, row});
+  weights_.done = toFill(weights_, place).store(scores(key, firstKey, row)).end({key, row});
 
   row = fresh(rows_);
-  before_.done = before_.memory.indexed({row}).store(largest_.at(row, loop)).end({row});
+  before_.done = toFill(before_, row).store(largest_.at(row, loop)).end({row});
   row = fresh(rows_);
   key = UOp::range(keys, nextId_++, AxisType::Reduce);
   const UOp largest = weights_.at(key * rows_ + row).reduce(Op::MAX, std::vector<UOp>{key});

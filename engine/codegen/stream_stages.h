@@ -26,9 +26,6 @@ private:
   /// Memory of the kernel for a number of each row, or of several. `done` is the last effect that filled it.
   struct Rows {
     UOp memory, done;
-    UOp to(UOp place) const {
-      return (done ? memory.after(std::vector<UOp>{done}) : memory).indexed({place});
-    }
     /// Read in each step of `loop`, if there is one, which fills it anew.
     UOp at(UOp place, UOp loop = {}) const {
       std::vector<UOp> before{done};
@@ -46,6 +43,7 @@ private:
 
   UOp fresh(int64_t steps) { return UOp::range(steps, nextId_++); }
   Rows memory(int64_t size);
+  UOp toFill(const Rows& rows, UOp place) const;
   void cutRows();
   UOp addressOf(UOp address, UOp row) const;
   Rows cleared(int64_t size, UOp value);

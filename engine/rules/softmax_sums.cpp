@@ -16,8 +16,7 @@ int64_t stepsOf(UOp range) {
   return range.is(Op::RANGE) && range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
 
-/// A loop of which the quotient by a constant and the remainder are asked for, as one over heads and columns in a row, becomes
-/// two. Adds the loops to `loops`.
+/// A loop of which the quotient by a constant is asked for, as of one over heads and columns in a row, becomes two. Adds the loops to `loops`.
 void splitLoop(UOp loop, UOp value, SoftmaxSums& found, std::vector<UOp>& loops) {
   UOp quotient, remainder;
   visitBelow(value, [&](UOp u) {
@@ -38,7 +37,7 @@ void splitLoop(UOp loop, UOp value, SoftmaxSums& found, std::vector<UOp>& loops)
   };
   const UOp outer = part(steps / by, 0), inner = part(by, 1);
   found.split[quotient] = outer;
-  found.split[remainder] = inner;
+  if (remainder) found.split[remainder] = inner;
   found.split[loop] = outer * by + inner;
   loops.insert(loops.end(), {outer, inner});
 }

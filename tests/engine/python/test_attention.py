@@ -190,6 +190,14 @@ def test_into_memory_that_is_read():
       a.assign(a.scaled_dot_product_attention(a, a, is_causal=is_causal)).realize()
       close(a, attention(right, right, right, causal(n, n) if is_causal else None), rtol=1e-4, atol=1e-4)
 
+def test_heads_that_share_an_axis_with_columns():
+  """Also where values lie so that one index goes through both: what a thread computes for a head is made again for each of its columns."""
+  for h, n, m, d, c in ((2, 300, 80, 12, 12), (4, 130, 96, 8, 6), (3, 64, 200, 5, 7)):
+    q, k, v = numbers(h, n, d), numbers(h, m, d), numbers(h, c, m)
+    y = Tensor(q).scaled_dot_product_attention(Tensor(k), Tensor(v).realize().transpose(-1, -2)).transpose(0, 1).reshape(n, -1).contiguous()
+    assert kernels_of(y) == 1
+    close(y, attention(q, k, v.swapaxes(1, 2)).swapaxes(0, 1).reshape(n, -1), rtol=1e-4, atol=1e-4)
+
 def test_opts_of_a_script():
   """Opts that a script gives are those of the last product, whose kernel stays what it was."""
   from tinygrad.codegen.opt import Opt, OptOps
