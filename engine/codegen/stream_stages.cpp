@@ -227,8 +227,9 @@ void Stream::goThrough(UOp firstKey, int64_t keys, UOp loop) {
 }
 
 void Stream::finish(UOp done) {
-  largest_.done = done;
-  for (Carried& c : carried_) c.rows.done = done;
+  largest_.done = weights_.done = before_.done = done;
+  for (Rows& r : ofKeys_) r.done = done;
+  for (Carried& c : carried_) c.rows.done = c.factor.done = done;
 }
 
 UOp Stream::kernel() {
@@ -258,11 +259,7 @@ UOp Stream::kernel() {
   auto goInLoop = [&](UOp steps, auto first, int64_t size) {
     const UOp loop = UOp::range(steps, {nextId_++}, AxisType::Reduce);
     goThrough(first(loop), size, loop);
-    const UOp done = carried_.back().rows.done.end({loop});
-    finish(done);
-    weights_.done = before_.done = done;
-    for (Rows& r : ofKeys_) r.done = done;
-    for (Carried& c : carried_) c.factor.done = done;
+    finish(carried_.back().rows.done.end({loop}));
   };
   if (blocks) {
     UOp begin = UOp::index(0), end = UOp::index(blocks);

@@ -16,17 +16,17 @@ int64_t stepsOf(UOp range) {
   return range.is(Op::RANGE) && range.src(0).isConst() ? range.src(0).arg().i() : -1;
 }
 
-/// A loop of which the quotient by a constant is asked for, as of one over heads and columns in a row, becomes two. Adds the loops to `loops`.
-void splitLoop(UOp loop, UOp value, SoftmaxSums& found, std::vector<UOp>& loops) {
-  UOp quotient, remainder;
-  visitBelow(value, [&](UOp u) {
+/// A loop of which the score asks for the quotient by a constant alone, as of one over heads and columns in a row, becomes two.
+/// Adds the loops to `loops`.
+void splitLoop(UOp loop, UOp score, SoftmaxSums& found, std::vector<UOp>& loops) {
+  UOp quotient;
+  visitBelow(score, [&](UOp u) {
     if (u.is(Op::IDIV) && u.src(0) == loop && u.src(1).isConst()) quotient = u;
-    if (u.is(Op::MOD) && u.src(0) == loop && u.src(1).isConst()) remainder = u;
     return Visit::Below;
   });
   const int64_t by = quotient ? quotient.src(1).arg().i() : 0, steps = stepsOf(loop);
-  if (!quotient || !remainder || remainder.src(1) != quotient.src(1) || by < 2 || steps < 2 * by ||
-      steps % by) {
+  if (by < 2 || steps < 2 * by || steps % by ||
+      score.substitute({{quotient, UOp::index(0)}}).dependsOn(loop)) {
     loops.push_back(loop);
     return;
   }
@@ -37,7 +37,7 @@ void splitLoop(UOp loop, UOp value, SoftmaxSums& found, std::vector<UOp>& loops)
   };
   const UOp outer = part(steps / by, 0), inner = part(by, 1);
   found.split[quotient] = outer;
-  if (remainder) found.split[remainder] = inner;
+  found.split[UOp::make(Op::MOD, quotient.dtype(), {loop, quotient.src(1)})] = inner;
   found.split[loop] = outer * by + inner;
   loops.insert(loops.end(), {outer, inner});
 }
@@ -112,6 +112,26 @@ bool findProducts(SoftmaxSums& s) {
     s.products.push_back({r, a, b, terms});
   }
   return !s.products.empty();
+}
+
+/// Reads sums, weight, score, maximum and products of a value that is a function of such sums.
+bool readSums(UOp value, SoftmaxSums& found) {
+  found.value = value;
+  UOp maximum;
+  for (UOp r : outermostReduces(value)) {
+    if (r.arg().op() == Op::MAX && !maximum)
+      maximum = r;
+    else if (!readTerm(r, found))
+      return false;
+  }
+  if (found.sums.empty() || found.weight.dtype() != dtypes::float32) return false;
+  found.key = found.sums[0].reduce.src(1);
+  for (const SoftmaxSums::Sum& sum : found.sums) {
+    if (sum.reduce.src(1) != found.key || sum.reduce.dtype() != dtypes::float32) return false;
+    if (sum.factor && !reducesIn(sum.factor).empty()) return false;
+  }
+  return findMaximum(found) && (!maximum || maximum == found.maximum) &&
+         !found.reference.dependsOn(found.key) && findProducts(found);
 }
 
 /// Sorts the loops by what depends on them.
@@ -241,26 +261,14 @@ bool readWeight(UOp weight, SoftmaxSums& found) {
 
 std::optional<SoftmaxSums> softmaxSumsOf(UOp value, std::span<const UOp> ofKernel) {
   SoftmaxSums found;
+  if (!value.below().has(Op::EXP2) || !value.below().has(Op::REDUCE) || !readSums(value, found)) return {};
+  SoftmaxSums split;
   std::vector<UOp> loops;
-  for (UOp l : ofKernel) splitLoop(l, value, found, loops);
-  value = found.value = value.substitute(found.split);
-  if (!value.below().has(Op::EXP2) || !value.below().has(Op::REDUCE)) return {};
-  UOp maximum;
-  for (UOp r : outermostReduces(value)) {
-    if (r.arg().op() == Op::MAX && !maximum)
-      maximum = r;
-    else if (!readTerm(r, found))
-      return {};
+  for (UOp l : ofKernel) splitLoop(l, found.score, split, loops);
+  if (!split.split.empty()) {
+    if (!readSums(value.substitute(split.split), split)) return {};
+    found = std::move(split);
   }
-  if (found.sums.empty() || found.weight.dtype() != dtypes::float32) return {};
-  found.key = found.sums[0].reduce.src(1);
-  for (const SoftmaxSums::Sum& sum : found.sums) {
-    if (sum.reduce.src(1) != found.key || sum.reduce.dtype() != dtypes::float32) return {};
-    if (sum.factor && !reducesIn(sum.factor).empty()) return {};
-  }
-  if (!findMaximum(found) || (maximum && maximum != found.maximum) || found.reference.dependsOn(found.key) ||
-      !findProducts(found))
-    return {};
   if (!assignLoops(found, loops)) return {};
   return found;
 }

@@ -107,7 +107,6 @@ Item {
     GraphChips { id: foot; low: pane.low; anchors.bottom: parent.bottom; width: parent.width; onChangeAsked: canvas.showChange() }
     // The map's column: the picture ends at its edge, and is not cut off in the open.
     Rectangle {
-        objectName: "mapColumn"
         visible: pane.mapBeside && map.visible
         x: canvas.x + canvas.width
         y: canvas.y

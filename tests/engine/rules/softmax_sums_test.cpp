@@ -93,6 +93,17 @@ TEST_CASE("a log-sum-exp of a product has no columns, and heads that share an ax
   CHECK(steps(split->row) == 70);
   CHECK(steps(split->column) == 4);
   CHECK(split->split.size() == 3);
+
+  // Where values lie transposed, one index goes through heads and columns, and nothing asks for the remainder.
+  const Tensor turned = made({2, 4, 90}).permute({0, 2, 1});
+  const auto through =
+      oneKernel(q.scaledDotProductAttention(k, turned).permute({1, 0, 2}).reshape({70, 8}).contiguous());
+  REQUIRE(through);
+  const PoolScope scopeOfThrough(*through->pool);
+  const auto columns = softmaxSumsOf(through->value, through->loops);
+  REQUIRE(columns);
+  REQUIRE(columns->column);
+  CHECK(steps(columns->column) == 4);
 }
 
 TEST_CASE("a mask of places bounds the keys that a block of rows sees") {
