@@ -232,11 +232,6 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
     chooseForRepeated(s, k);
 }
 
-bool isOpen(UOp value, UOp range) {
-  const auto& open = value.ranges();
-  return std::find(open.begin(), open.end(), range) != open.end();
-}
-
 /// Whether loops follow a reduction that they do not repeat: a kernel that keeps rows.
 bool keepsRows(const KernelOptimizer& s, const KernelShape& k) {
   if (!k.reduction) return false;

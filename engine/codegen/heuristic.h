@@ -27,6 +27,8 @@ struct KernelShape {
 };
 
 KernelShape inspect(const KernelOptimizer& s);
+/// Whether a range is open around a value.
+bool isOpen(UOp value, UOp range);
 /// Whether a loop belongs to a copy that a reduction reads, and not to the results.
 bool isOfCopy(const KernelOptimizer& s, UOp loop);
 

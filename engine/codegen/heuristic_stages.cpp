@@ -12,11 +12,6 @@ namespace uopscope::heuristic {
 
 namespace {
 
-bool isOpenIn(UOp value, UOp range) {
-  const auto& open = value.ranges();
-  return std::ranges::find(open, range) != open.end();
-}
-
 /// A store and the loops that are around it alone.
 struct Stage {
   UOp store;
@@ -31,8 +26,7 @@ std::vector<Stage> stagesOf(const KernelOptimizer& s) {
   for (UOp end : ends) {
     Stage stage{end.src(0), {}};
     for (UOp r : rangesIn(end.src().subspan(1))) {
-      const bool isShared =
-          std::ranges::any_of(ends, [&](UOp e) { return e != end && isOpenIn(e.src(0), r); });
+      const bool isShared = std::ranges::any_of(ends, [&](UOp e) { return e != end && isOpen(e.src(0), r); });
       if (r.axisType() == AxisType::Loop && extentOf(r) > 1 && !isShared) stage.loops.push_back(r);
     }
     stages.push_back(std::move(stage));

@@ -33,6 +33,11 @@ int64_t largestDivisor(int64_t n, std::initializer_list<int64_t> choices) {
   return 0;
 }
 
+bool isOpen(UOp value, UOp range) {
+  const auto& open = value.ranges();
+  return std::find(open.begin(), open.end(), range) != open.end();
+}
+
 bool isOfCopy(const KernelOptimizer& s, UOp loop) {
   if (loop.axisType() != AxisType::Loop || !s.ast().below().has(Op::AFTER)) return false;
   for (UOp effect : s.ast().src())

@@ -1,4 +1,4 @@
-"""Predicted against measured time of kernels: the samples, a ResNet-18, the rows of tests/bench/kernels.py.
+"""Predicted against measured time of kernels: the samples, a ResNet-18, the rows of tests/bench/kernel_cases.py.
 
   tests/bench/run predicted [rounds] [word ...]     as tests/bench/run calls it; words choose scripts ("rows", "tiny_gpt")
   CPU_COUNT=1 tests/bench/run predicted             kernels on one thread, which other work disturbs less
