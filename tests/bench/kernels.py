@@ -3,14 +3,19 @@
 kernels.py UOPSCOPE OTHER_PYTHON [rounds] [words of names ...]
 
 Each side is a process of its own with two threads and the same inputs. They take turns, so that noise hits both, and the
-fastest burst of each counts. Both keep freed memory (no page faults are measured). Every result is compared with NumPy in
+fastest burst of each counts. Both keep freed memory (no page faults are measured). With DEV=CUDA the rows are those of
+gpu_cases.py, both sides compute on the GPU (PyTorch as a CUDA graph, as our TinyJit does), and a call's time is that of
+its burst, divided. UOPSCOPE may be a Python that has the wheel: its path then ends in "python3". Every result is compared with NumPy in
 float64: sums of n terms may err by n * eps * (the sum of absolute values), other cases name their bound.
 """
 import json, math, os, subprocess, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernel_cases import EPS, SMALL, cases, inputs_of, rounded
+from gpu_cases import gpu_cases
 
+GPU = os.environ.get("DEV", "").startswith("CUDA")
+rows = gpu_cases if GPU else cases
 THREADS = 2
 BURST = 0.03  # seconds
 PAUSE = 0.1  # seconds before a burst, in which the other side's threads stop waiting for work: they keep a processor busy meanwhile
@@ -19,13 +24,60 @@ ROUNDS = 7
 
 # --- a side ---
 
+def ours_of(c, arrays):
+    """A call of the computation, and a function that gives its result."""
+    from tinygrad import TinyJit
+    tensors = inputs_of(c, arrays)
+    jitted = TinyJit(lambda *t: c["ours"](*t).realize())
+    call = lambda: jitted(*tensors)
+    for _ in range(3): call()
+    return call, lambda: (call().float() if "dtype" in c else call()).numpy()
+
+
+def torch_of(c, arrays):
+    import torch
+    tensors = [torch.from_numpy(a).to(getattr(torch, c["dtype"])) if "dtype" in c else torch.from_numpy(a) for a in arrays]
+    tensors = [t.long() if t.dtype == torch.int32 else t for t in tensors]
+    call = lambda: c["torch"](*tensors)
+    if GPU:
+        tensors = [t.cuda() for t in tensors]
+        for _ in range(3): call()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph): result = call()
+        def call():
+            graph.replay()
+            return result
+    return call, lambda: (call().float() if "dtype" in c else call()).cpu().numpy()
+
+
+def times_of(kind, call, calls):
+    """Seconds of each call; on a GPU, which works behind the caller, the mean of a burst."""
+    if not GPU:
+        times = []
+        for _ in range(calls):
+            start = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - start)
+        return times
+    if kind == "ours":
+        from tinygrad import Device
+        wait = Device[Device.DEFAULT].synchronize
+    else:
+        import torch
+        wait = torch.cuda.synchronize
+    call()
+    wait()
+    start = time.perf_counter()
+    for _ in range(calls): call()
+    wait()
+    return [(time.perf_counter() - start) / calls]
+
+
 def worker(kind):
     """Answers lines of JSON, each with a computation and a number of runs: the answer is the fastest burst, or a file with the result."""
     import numpy as np
-    table = {c["name"]: c for c in cases()}
-    if kind == "ours":
-        from tinygrad import TinyJit
-    elif kind == "torch":
+    table = {c["name"]: c for c in rows()}
+    if kind == "torch":
         import torch
         torch.set_num_threads(THREADS)
         torch.set_grad_enabled(False)
@@ -36,29 +88,14 @@ def worker(kind):
         if current != ask["name"]:
             current, rng = ask["name"], np.random.default_rng(1)
             arrays = [make(rng) for make in c["inputs"]]
-            if kind == "ours":
-                tensors = inputs_of(c, arrays)
-                jitted = TinyJit(lambda *t, f=c["ours"]: f(*t).realize())
-                call = lambda: jitted(*tensors)
-                for _ in range(3): result = call()
-                get = lambda: (call().float() if "dtype" in c else call()).numpy()
-            elif kind == "torch":
-                tensors = [torch.from_numpy(a).to(getattr(torch, c["dtype"])) if "dtype" in c else torch.from_numpy(a) for a in arrays]
-                tensors = [t.long() if t.dtype == torch.int32 else t for t in tensors]
-                call = lambda: c["torch"](*tensors)
-                get = lambda: (call().float() if "dtype" in c else call()).numpy()
-            else:
-                call = (lambda: c["numpy"](*arrays)) if c["numpy"] else None
-                get = call
+            if kind == "ours": call, get = ours_of(c, arrays)
+            elif kind == "torch": call, get = torch_of(c, arrays)
+            else: call = get = (lambda: c["numpy"](*arrays)) if c["numpy"] else None
         if ask.get("save"):
             if call: np.save(ask["save"], get())
             answer = {"there": call is not None}
         else:
-            times = []
-            for _ in range(ask["calls"]):
-                start = time.perf_counter()
-                call()
-                times.append(time.perf_counter() - start)
+            times = times_of(kind, call, ask["calls"])
             answer = {"least": min(times), "median": sorted(times)[len(times) // 2]}
         print(json.dumps(answer), flush=True)
 
@@ -108,13 +145,14 @@ def errorOf(np, c, path):
 def table(uopscope, python, rounds, words):
     import numpy as np
     module, version = library(python)
-    ours = Side([uopscope, "python"], "ours")
+    ours = Side([uopscope] if os.path.basename(uopscope).startswith("python") else [uopscope, "python"], "ours")
     theirs = Side([python], module) if module else None
-    print(f"two threads, {rounds} rounds in turns, the fastest call; theirs: {module} {version}" if module else "nothing to compare with")
+    where = os.environ["DEV"] if GPU else "two threads"
+    print(f"{where}, {rounds} rounds in turns, the fastest {'burst' if GPU else 'call'}; theirs: {module} {version}" if module else "nothing to compare with")
     print(f"{'':38}{'ours, ms':>10}{'theirs':>10}{'ratio':>8}{'rate':>16}{'error/bound':>13}")
     ratios, wrong = {"table": {}, "more": {}, "small numbers": {}}, []
     with tempfile.TemporaryDirectory() as folder:
-        for c in cases():
+        for c in rows():
             if words and not any(w in c["name"] for w in words): continue
             path = os.path.join(folder, "result.npy")
             ours.ask(name=c["name"], save=path)
