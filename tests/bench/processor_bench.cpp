@@ -13,9 +13,16 @@
 namespace {
 
 constexpr int kRounds = 9;
-constexpr size_t kVector = 16; // float32 elements of a vector of 64 bytes
 
+/// As wide as a register of the processor that this is compiled for: an `asm` takes no wider one.
+#if defined(__AVX512F__)
 using Vector = float __attribute__((vector_size(64)));
+#elif defined(__AVX__)
+using Vector = float __attribute__((vector_size(32)));
+#else
+using Vector = float __attribute__((vector_size(16)));
+#endif
+constexpr size_t kVector = sizeof(Vector) / sizeof(float);
 
 /// Nanoseconds of the fastest call among several.
 double fastest(const std::function<void()>& f) {
@@ -54,7 +61,7 @@ double accumulate() {
 
 /// Elements per nanosecond of a sum over `elements` that lie in order, read again and again.
 double readInOrder(size_t elements) {
-  std::vector<float> memory(elements + kVector, 1.F);
+  std::vector<float> memory(elements + 16, 1.F);
   auto* from =
       reinterpret_cast<const Vector*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
   const size_t vectors = elements / kVector, times = std::max<size_t>(1, (size_t{8} << 20) / elements);
