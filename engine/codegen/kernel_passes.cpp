@@ -18,6 +18,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/running.h"
+#include "engine/codegen/scattered.h"
 #include "engine/codegen/streams.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/codegen/well_formed.h"
@@ -56,7 +57,7 @@ struct Matchers {
   PatternMatcher splitRanges{{splitRangeRules(), flattenRangeRules()}};
   PatternMatcher initialSymbolic = sym() + PatternMatcher({flattenRangeRules()});
   PatternMatcher streams{{streamRules()}};
-  PatternMatcher running{{runningSumRules()}};
+  PatternMatcher running{{runningSumRules(), scatteredSumRules()}};
   PatternMatcher windows{{windowRules()}};
   PatternMatcher simplifyRanges{{simplifyRangeRules()}};
   PatternMatcher cutStoreRanges{{cutStoreRangeRules(), flattenRangeRules()}};

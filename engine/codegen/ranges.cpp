@@ -198,6 +198,24 @@ int workBelow(UOp choice) {
   return work;
 }
 
+/// A piece that is a copy is worth a loop of its own from so many elements on.
+constexpr int64_t kShortestCopy = 32;
+
+/// Whether positions in a range decide which of several memories is read, as where tensors are joined: inside each piece that
+/// is a copy, and between them every element would ask for a part of each memory.
+bool joinsMemories(std::span<const UOp> nodes, UOp range) {
+  UOp one;
+  bool areSeveral = false;
+  for (UOp u : nodes) {
+    if (!u.is(Op::WHERE) || u.dtype().isPtr() || !u.src(0).dependsOn(range)) continue;
+    visitBelow(u.src().subspan(1), [&](UOp part) {
+      if (part.is(Op::INDEX)) areSeveral |= one && part.bufferOf() != one, one = part.bufferOf();
+      return part.in({Op::INDEX, Op::REDUCE}) ? Visit::Past : Visit::Below;
+    });
+  }
+  return areSeveral;
+}
+
 /// The sorted positions where comparisons with constants cut a range, with both ends of the range. A
 /// comparison counts only if it decides about at least `worth` operations.
 std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
@@ -258,17 +276,23 @@ UOp cutStoreRange(Match& m) {
     std::set<int64_t> cuts = cutsOf(nodes, range, loops.size() == 1 ? 0 : kWorthCutting);
     const size_t compared = cuts.size();
     if (mayWrap && isStoredAlong(effect, range)) addWraps(nodes, range, cuts);
+    const bool isJoined = cuts.size() < 3 && joinsMemories(nodes, range);
+    if (isJoined) cuts = cutsOf(nodes, range, 0);
     if (cuts.size() < 3) continue;
-    int64_t first = *std::next(cuts.begin());
+    int64_t first = *std::next(cuts.begin()), shortest = first;
+    for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at)
+      shortest = std::min(shortest, *std::next(at) - *at);
     bool alike = std::adjacent_find(cuts.begin(), cuts.end(),
                                     [&](int64_t a, int64_t b) { return b - a != first; }) == cuts.end();
+    if (isJoined && (isStoredAlong(effect, range) ? shortest < kShortestCopy : !alike)) continue;
     size_t stores = effect.is(Op::GROUP) ? effect.srcCount() : 1, more = (cuts.size() - 2) * stores;
     if (ctx.pieces + more > (alike ? kMaxAlike : kMaxPieces)) continue;
     ctx.pieces += more;
     because([&] {
       std::set<int64_t> inner(std::next(cuts.begin()), std::prev(cuts.end()));
       return fmt::format("{} is cut at {}: {}", range.render(), fmt::join(inner, ", "),
-                         cuts.size() > compared ? "an index wraps around there"
+                         isJoined                 ? "pieces of different memories are joined there"
+                         : cuts.size() > compared ? "an index wraps around there"
                          : loops.size() == 1
                              ? "comparisons with it decide about values, and the loop stands alone"
                              : fmt::format("{} operations or more hang on a comparison", kWorthCutting));

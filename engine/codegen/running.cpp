@@ -4,8 +4,8 @@
 #include "engine/base/integers.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
+#include "engine/codegen/strips.h"
 #include "engine/rewrite/driver.h"
-#include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
 
 #include <fmt/format.h>
@@ -19,92 +19,10 @@ namespace {
 using namespace pat;
 
 constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
-constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
-constexpr int64_t kLanes = 16;      ///< of a strip whose steps lie apart in memory
 constexpr int64_t kBlock = 32;      ///< steps of such a strip that are turned round at once: 4 kB
-
-/// A kernel that is one store of one sum.
-struct OneSum {
-  UOp end, store, sum;
-  std::vector<UOp> loops; ///< the loops around the store
-};
-
-bool findSum(UOp sink, OneSum& k) {
-  if (onlyReduce(sink, k.sum) || !sink.src(0).src(0).is(Op::STORE)) return false;
-  k.end = sink.src(0);
-  k.store = k.end.src(0);
-  if (k.store.srcCount() != 2 || !k.store.src(0).is(Op::INDEX)) return false;
-  UOp memory = k.store.src(0).bufferOf();
-  for (UOp u : sink.toposort())
-    if (u.is(Op::INDEX) && u != k.store.src(0) && u.bufferOf() == memory) return false;
-  for (size_t i = 1; i < k.end.srcCount(); ++i) {
-    UOp loop = k.end.src(i);
-    if (!loop.is(Op::RANGE) || loop.axisType() != AxisType::Loop || extentOf(loop) < 1) return false;
-    k.loops.push_back(loop);
-  }
-  return k.sum.dtype().count() == 1;
-}
-
-/// The part of a loop that runs inside the loop that carries the sums.
-struct Strip {
-  UOp loop, inner;
-  UOpMap<UOp> replace; ///< the loop, as an expression of its remaining outer part and the strip
-  std::vector<UOp> rest;
-};
-
-int64_t divisorUpTo(int64_t n, int64_t most) {
-  for (int64_t d = std::min(n, most); d > 1; --d)
-    if (n % d == 0) return d;
-  return 1;
-}
-
-/// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
-/// one, the longest loop, whose steps become lanes. Where no large part divides the loop, strips overlap if they may: the last
-/// one computes results again, which a kernel that adds up in its results must not do; lanes would not help it either.
-Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
-  Strip s;
-  AxisType type = AxisType::Loop;
-  int64_t amount = 1;
-  for (UOp l : k.loops)
-    if (l != carrier && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
-  if (s.loop) {
-    const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kLanes));
-    amount = divisorUpTo(n, most); // threads share the rest
-    if (mayOverlap && n > most && 2 * amount < most) amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kLanes);
-  } else if (mayOverlap) {
-    type = AxisType::Upcast;
-    for (UOp l : k.loops)
-      if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
-    if (s.loop) amount = divisorUpTo(extentOf(s.loop), kLanes);
-    if (s.loop && 2 * amount < kLanes) amount = std::min(extentOf(s.loop), kLanes);
-  }
-  if (amount > 1) {
-    const int64_t n = extentOf(s.loop);
-    s.inner = UOp::range(amount, nextId, type);
-    UOp outer = s.loop.withSrc({UOp::index(ceilDiv(n, amount))}), start = outer * amount;
-    if (n % amount) start = (outer < n / amount).where(start, UOp::index(n - amount));
-    const bool whole = amount == n;
-    s.replace[s.loop] = whole ? s.inner : start + s.inner;
-    if (!whole) s.rest.push_back(outer);
-  }
-  for (UOp l : k.loops)
-    if (l != carrier && (amount == 1 || l != s.loop)) s.rest.push_back(l);
-  return s;
-}
-
-std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s) {
-  if (s.inner) loops.push_back(s.inner);
-  return loops;
-}
 
 UOp simplified(UOp u) {
   return graphRewrite(u, sym(), {.name = "running sum"});
-}
-
-/// Whether the node is a read that gives the identity of the sum, or the identity as a constant.
-bool isIdentity(UOp u, Op how) {
-  if (u.is(Op::INDEX)) return how == Op::ADD && u.src(1).isInvalidConst();
-  return u.isConst() && u == identityElement(how, u.dtype());
 }
 
 /// Position `at` of `n`, counted from the other end.
@@ -282,110 +200,8 @@ UOp runningSum(Match& m) {
   return sink.withSrc({to.store(value).end(withInner(loops, strip))});
 }
 
-/// A term that is the identity of its reduction unless its conditions hold.
-std::optional<SumTerm> termOf(UOp u, Op how) {
-  return how == Op::ADD ? asSumTerm(u) : asChosenTerm(u, [&](UOp v) { return isIdentity(v, how); });
-}
-
-/// A condition `index == loop`, which holds for one step of a loop.
-struct Chosen {
-  UOp loop, index, others; ///< the remaining conditions; null: none
-};
-bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
-  for (UOp condition : term.conditions) {
-    UOp equal = condition;
-    if (equal.is(Op::CMPNE) && equal.src(0).dtype().isBool() && equal.src(1).isConst(1) &&
-        equal.src(0).is(Op::CMPNE))
-      equal = equal.src(0);
-    else if (!equal.is(Op::CMPEQ))
-      equal = {};
-    for (size_t side = 0; equal && !c.loop && side < 2; ++side) {
-      UOp loop = equal.src(side), index = equal.src(1 - side);
-      while (loop.is(Op::CAST) && loop.src(0).dtype().isInt() &&
-             static_cast<uint64_t>(loop.src(0).vmax()) <= dtypes::maxInt(loop.dtype()))
-        loop = loop.src(0);
-      bool isLoop = std::find(k.loops.begin(), k.loops.end(), loop) != k.loops.end();
-      if (!isLoop || !index.dtype().isInt() || index.dependsOn(loop)) continue;
-      c.loop = loop;
-      c.index = index;
-      equal = condition = {};
-    }
-    if (condition) c.others = c.others ? c.others & condition : condition;
-  }
-  return c.loop && !term.value.dependsOn(c.loop) && !(c.others && c.others.dependsOn(c.loop));
-}
-
-/// A loop over all results of one step of the remaining loops: to clear them, or to finish them.
-struct AllResults {
-  UOpMap<UOp> replace;
-  std::vector<UOp> loops;
-};
-AllResults allResults(UOp chosen, const Strip& strip, int64_t& nextId) {
-  AllResults all{strip.replace, {UOp::range(extentOf(chosen), nextId++)}};
-  all.replace[chosen] = all.loops[0];
-  if (!strip.inner) return all;
-  UOp inner = UOp::range(extentOf(strip.inner), nextId++, strip.inner.axisType());
-  all.replace[strip.loop] = strip.replace.at(strip.loop).substitute({{strip.inner, inner}});
-  all.loops.push_back(inner);
-  return all;
-}
-
-UOp scatterSum(Match& m) {
-  UOp sink = m.root();
-  OneSum k;
-  if (!findSum(sink, k)) return m.decline("not one store of one sum");
-  UOp stored = k.store.src(1);
-  if (stored.dtype() != k.sum.dtype()) return m.decline("results have another type than the sum");
-  const Op how = k.sum.arg().op();
-  auto term = termOf(k.sum.src(0), how);
-  Chosen c;
-  if (!term || !findChoice(*term, k, c) || extentOf(c.loop) < kFewResults)
-    return m.decline("no index says which result a term belongs to");
-  because([&] {
-    return fmt::format("each term belongs to one of {} results: terms are gone through once",
-                       extentOf(c.loop));
-  });
-  int64_t nextId = nextRangeId(sink);
-  UOpMap<UOp> terms; // inside all remaining loops but the strip
-  for (UOp r : rangesIn(k.sum.src().subspan(1)))
-    terms[r] = UOp::range(r.src(0), {nextId++}, AxisType::Reduce);
-  Strip strip = stripOf(k, c.loop, nextId++, false);
-  UOp address = k.store.src(0).src(1), memory = k.store.src(0).src(0);
-  // Every thread clears the results that it adds to.
-  AllResults clear = allResults(c.loop, strip, nextId);
-  UOp cleared = (strip.rest.empty() ? memory : memory.after(strip.rest))
-                    .indexed({address.substitute(clear.replace)})
-                    .store(identityElement(how, k.sum.dtype()))
-                    .end(clear.loops);
-
-  UOp chosen = c.index.cast(dtypes::index), valid = (chosen >= 0) & (chosen < extentOf(c.loop));
-  if (c.others) valid = valid & c.others;
-  UOpMap<UOp> add = strip.replace;
-  add[c.loop] = chosen.substitute(strip.replace); // replacements are not searched again
-  UOp place = address.substitute(add).validWhere(valid.substitute(strip.replace)).substitute(terms);
-  std::vector<UOp> before{cleared}, loops;
-  for (UOp r : rangesIn(k.sum.src().subspan(1))) {
-    before.push_back(terms[r]);
-    loops.push_back(terms[r]);
-  }
-  UOp added = term->value.substitute(strip.replace).substitute(terms);
-  UOp sum = memory.after(before).indexed({place}, k.sum.dtype()).alu(how, {added});
-  UOp adding = memory.indexed({place}).store(sum);
-  if (stored == k.sum) {
-    loops.insert(loops.begin(), strip.rest.begin(), strip.rest.end());
-    return sink.withSrc({adding.end(withInner(loops, strip))});
-  }
-  AllResults finish = allResults(c.loop, strip, nextId);
-  UOp to = address.substitute(finish.replace), complete = adding.end(withInner(loops, strip));
-  finish.replace[k.sum] = memory.after(std::span<const UOp>(&complete, 1)).indexed({to}, k.sum.dtype());
-  loops = strip.rest;
-  loops.insert(loops.end(), finish.loops.begin(), finish.loops.end());
-  return sink.withSrc({memory.indexed({to}).store(stored.substitute(finish.replace)).end(loops)});
-}
-
 constexpr RuleDef kRunning[] = {
     RULE("running-sum", any(Op::SINK), runningSum),
-    RULE("scatter-sum", any(Op::SINK), scatterSum),
 };
 
 } // namespace

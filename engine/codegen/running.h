@@ -11,13 +11,6 @@
 // The gradient of a running sum adds from each result to the end. Its loop goes from the last result to the first. A sum
 // may be a triangle of a square (k <= i, as above) or windows of a padded value (x[i + k]).
 //
-// A scattered sum (or product, or maximum) adds the terms whose index equals the number of the result (a one-hot product: the
-// gradient of an embedding, a histogram). It arrives as a loop over all terms for every result. A single loop over the
-// terms is enough: it adds each term to the one result that its index names:
-//
-//   for v: out[v] = sum over j of (idx[j] == v ? g[j] : 0)
-//   ->   for v: out[v] = 0;   for j: if 0 <= idx[j] < n: out[idx[j]] += g[j]
-//
 // Terms are added in their original order, so the results keep their bits. These rules are for targets with
 // few threads: on a GPU the iterations of such loops would wait for each other.
 #pragma once

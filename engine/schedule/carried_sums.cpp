@@ -43,10 +43,15 @@ bool dependsOn(const Read& r, const std::vector<UOp>& ranges) {
   });
 }
 
+/// Whether a condition holds where both of its sources do: products of conditions are not simplified yet.
+bool isBoth(UOp condition) {
+  return condition.is(Op::AND) || (condition.is(Op::MUL) && condition.dtype().isBool());
+}
+
 /// Whether a condition compares a number in memory, one for each term, with the number of the result.
 bool choosesResult(Read condition, const std::vector<UOp>& summed) {
   Read r = readThrough(std::move(condition));
-  if (r.value.is(Op::AND))
+  if (isBoth(r.value))
     return choosesResult(r.under(r.value.src(0)), summed) || choosesResult(r.under(r.value.src(1)), summed);
   if (!r.value.in({Op::CMPNE, Op::CMPEQ})) return false;
   if (r.value.src(0).dtype().isBool())
@@ -60,6 +65,30 @@ bool choosesResult(Read condition, const std::vector<UOp>& summed) {
   return false;
 }
 
+/// Marks the summed ranges that a condition fixes: `place == number`, where the number is the same for all terms.
+void findFixed(Read condition, const std::vector<UOp>& summed, std::vector<UOp>& fixed, bool holds = true) {
+  const Read r = readThrough(std::move(condition));
+  if (isBoth(r.value) && holds) {
+    for (UOp part : r.value.src()) findFixed(r.under(part), summed, fixed);
+    return;
+  }
+  if (!r.value.in({Op::CMPNE, Op::CMPEQ})) return;
+  if (r.value.src(0).dtype().isBool()) {
+    if (r.value.is(Op::CMPNE) && sourceOf(r.value.src(1)).isConst(1))
+      findFixed(r.under(r.value.src(0)), summed, fixed, !holds);
+    return;
+  }
+  if (r.value.is(Op::CMPEQ) != holds || !r.value.src(0).dtype().isInt()) return;
+  for (size_t side = 0; side < 2; ++side) {
+    const UOp place = r.value.src(side), number = r.value.src(1 - side);
+    if (isInMemory(place) || dependsOn(readThrough(r.under(number)), summed)) continue;
+    std::vector<UOp> named;
+    for (UOp range : summed)
+      if (dependsOn(readThrough(r.under(place)), {range})) named.push_back(range);
+    if (named.size() == 1) fixed.push_back(named[0]);
+  }
+}
+
 /// The condition and the value of a term that is a constant where the condition is false; null if it is none.
 std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
   if (term.is(Op::WHERE) && (how == Op::ADD ? isZero(term.src(2)) : sourceOf(term.src(2)).is(Op::CONST)))
@@ -70,15 +99,11 @@ std::pair<UOp, UOp> chosenTerm(UOp term, Op how) {
   return {};
 }
 
-bool isScattered(UOp u) {
+/// The terms of a reduction, read along all of their axes; the ranges of those that are summed.
+Read termsOf(UOp u, std::vector<UOp>& summed) {
   const auto& reduce = u.arg().as<ReduceArg>();
   const Shape& shape = u.src(0).shape();
-  const auto [condition, value] = chosenTerm(sourceOf(u.src(0)), reduce.op);
-  if (!condition || !allInt(shape) ||
-      kFewestReads * elementCount(sourceOf(value).shape()) > elementCount(shape))
-    return false;
   Read read{u.src(0), {}};
-  std::vector<UOp> summed;
   for (size_t k = 0; k < shape.size(); ++k) {
     const auto axis = static_cast<int64_t>(k);
     const bool isShort = shape[k] == Sint(1);
@@ -86,6 +111,17 @@ bool isScattered(UOp u) {
     if (!isShort && std::find(reduce.axes.begin(), reduce.axes.end(), axis) != reduce.axes.end())
       summed.push_back(read.at.back());
   }
+  return read;
+}
+
+bool isScattered(UOp u) {
+  const Shape& shape = u.src(0).shape();
+  const auto [condition, value] = chosenTerm(sourceOf(u.src(0)), u.arg().as<ReduceArg>().op);
+  if (!condition || !allInt(shape) ||
+      kFewestReads * elementCount(sourceOf(value).shape()) > elementCount(shape))
+    return false;
+  std::vector<UOp> summed;
+  Read read = termsOf(u, summed);
   return choosesResult(readThrough(std::move(read)).under(condition), summed);
 }
 
@@ -106,6 +142,17 @@ bool isCarried(UOp u) {
   return u.is(Op::REDUCE_AXIS) && isProcessor(u.device()) &&
          elementCount(u.src(0).shape()) >= kFewestSteps * elementCount(u.shape()) && isInMemory(u) &&
          (isRunning(u) || isScattered(u));
+}
+
+std::vector<bool> axesLookedUp(UOp u) {
+  std::vector<bool> found(u.src(0).shape().size());
+  const auto [condition, value] = chosenTerm(sourceOf(u.src(0)), u.arg().as<ReduceArg>().op);
+  if (!condition || !allInt(u.src(0).shape())) return found;
+  std::vector<UOp> summed, fixed;
+  Read read = termsOf(u, summed);
+  findFixed(readThrough(std::move(read)).under(condition), summed, fixed);
+  for (UOp range : fixed) found[static_cast<size_t>(range.arg().as<RangeArg>().ids[0])] = true;
+  return found;
 }
 
 /// Whether a kernel updates memory that it reads: a loop that adds up in its results would begin by clearing what is still needed.

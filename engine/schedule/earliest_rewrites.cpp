@@ -227,17 +227,23 @@ UOp splitReduce(Match& m) {
     return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
   const Shape in = s.shape(), out = r.shape();
   int64_t inSize = prod(in).i(), outSize = prod(out).i();
+  std::vector<bool> skipped = axesRepeatingBase(s);
+  const std::vector<bool> lookedUp = vars::plain ? std::vector<bool>(in.size()) : axesLookedUp(r);
+  for (size_t k = 0; k < in.size(); ++k) {
+    if (!lookedUp[k]) continue;
+    skipped[k] = true;
+    inSize /= std::max<int64_t>(1, in[k].i());
+  }
   if (outSize == 0 || inSize / outSize < kSplitFrom)
     return m.decline("the sum is shorter than a split pays for");
   if (outSize > 1 && !r.below().has(Op::BUFFER))
     return m.decline("several sums that read no memory may have a closed form");
   if (!vars::plain && isCarried(r)) return m.decline("one loop carries all of its results");
   const auto& arg = r.arg().as<ReduceArg>();
-  std::vector<bool> repeated = axesRepeatingBase(s);
   const int64_t largest = std::min(kSplitLargest, kSplitOutputs / outSize);
   for (int64_t axis : arg.axes) {
     auto k = static_cast<size_t>(axis);
-    if (repeated[k]) continue;
+    if (skipped[k]) continue;
     for (int64_t divisor = largest; divisor >= kSplitSmallest; --divisor) {
       if (in[k].i() % divisor) continue;
       // The parts come first: the kernel takes one after the other, so what a part reads stays in the cache.
@@ -261,7 +267,7 @@ UOp splitReduce(Match& m) {
     }
   }
   if (vars::plain) return m.decline("no axis has a divisor that suits");
-  if (UOp apart = withoutRest(r, repeated, largest)) return apart;
+  if (UOp apart = withoutRest(r, skipped, largest)) return apart;
   return m.decline("no axis has a divisor that suits");
 }
 

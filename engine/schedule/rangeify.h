@@ -142,6 +142,9 @@ private:
 bool isProcessor(std::string_view device);
 /// Whether a loop can carry a reduction from result to result: a running sum, or one that scatters its terms.
 bool isCarried(UOp u);
+/// For each axis of a reduction's source, whether its terms are 0 but for one place, which a number says: reading a table by
+/// number. Such an axis becomes a read, whatever its length.
+std::vector<bool> axesLookedUp(UOp u);
 
 /// The indices that vary, in order.
 Indices loopsOf(const Indices& indices);

@@ -1,4 +1,4 @@
-// Running sums and sums by index give the same values, in one step per term.
+// Running sums give the same values, in one step per term.
 #include "engine/base/context_var.h"
 #include "kernels.h"
 #include "oracle.h"
@@ -116,27 +116,4 @@ TEST_CASE("sums that are no running sums stay") {
   checkKernel(
       kernel({memory(0, 40).indexed({i}).store(scaled.reduce(Op::ADD, std::vector<UOp>{k})).end({i})}),
       plainTarget(8), 5, {}, 1e-4);
-}
-
-TEST_CASE("terms with the number of a result go to that result") {
-  Pool pool;
-  PoolScope scope(pool);
-  ContextScope settings({{"SPEC", 1}});
-  for (auto [results, width, terms] : {std::array<int64_t, 3>{40, 32, 50}, {17, 1, 60}, {64, 6, 9}}) {
-    CAPTURE(width);
-    UOp v = UOp::range(results, 0), d = UOp::range(width, 1), j = UOp::range(terms, 2, AxisType::Reduce);
-    UOp index = read(memory(1, terms, dtypes::int32), j),
-        value = read(memory(2, terms * width, dtypes::int32), j * width + d);
-    UOp zero = UOp::constant(dtypes::int32, int64_t{0});
-    for (auto [negated, added] : {std::pair{false, false}, {true, false}, {true, true}}) {
-      UOp is = index.alu(Op::CMPNE, {v.cast(dtypes::int32)});
-      UOp term = negated ? is.where(zero, value) : is.logicalNot().where(value, zero);
-      UOp sum = term.reduce(Op::ADD, std::vector<UOp>{j});
-      if (added) sum = sum * 3 + read(memory(3, results * width, dtypes::int32), v * width + d);
-      LoweredKernel k = checkKernel(
-          kernel({memory(0, results * width, dtypes::int32).indexed({v * width + d}).store(sum).end({v, d})}),
-          plainTarget(8), 5);
-      CHECK(stepsOf(k) <= std::max(results, terms) * width);
-    }
-  }
 }

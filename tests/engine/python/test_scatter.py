@@ -44,6 +44,42 @@ def test_sums_by_index_on_threads():
     w = Tensor.zeros(words, width).contiguous().realize().requires_grad_()
     same((w[Tensor(i)] * Tensor(g)).sum().gradient(w)[0].numpy(), want)
 
+def test_the_last_of_many_entries():
+  # Results in tens and more: one loop over the entries sets them, in order. Entries that name nothing stand beside valid ones.
+  for kind in (np.float32, np.float16, np.int8, np.int64, bool):
+    for shape, d, n in (((7, 40), 1, 100), ((40, 7), 0, 100), ((33, 65), 0, 20), ((3, 50, 5), 1, 64), ((1000,), 0, 3000), ((513, 1024), 1, 256), ((1024, 513), 0, 300)):
+      entries = tuple(n if a == d else s for a, s in enumerate(shape))
+      x, v, at = draw(kind, shape), draw(kind, entries), rng.integers(0, shape[d], entries).astype(np.int32)
+      want, where = x.copy(), [np.arange(s).reshape([-1 if a == b else 1 for b in range(len(shape))]) for a, s in enumerate(entries)]
+      for j in range(n):
+        one = tuple(slice(j, j + 1) if a == d else slice(None) for a in range(len(shape)))
+        want[tuple(at[one] if a == d else where[a] for a in range(len(shape)))] = v[one]
+      same(Tensor(x).scatter(d, Tensor(at), Tensor(v)).numpy(), want)
+      if kind is np.float32:  # what reads the result in the same kernel
+        got = (Tensor(x).scatter(d, Tensor(at), Tensor(v)) * 2 + 1).numpy()
+        assert np.array_equal(got, want * 2 + 1, equal_nan=True)
+  for rows, columns, n in ((100, 30, 50), (30, 100, 2000)):  # pairs of indices, rows, columns, in place
+    x = rng.standard_normal((rows, columns)).astype(np.float32)
+    i, j = rng.integers(-rows, rows, n), rng.integers(-columns, columns, n)
+    v, r, c = (rng.standard_normal(s).astype(np.float32) for s in ((n,), (n, columns), (rows, n)))
+    for index, values in (((i, j), v), (i, r), ((slice(None), j), c)):
+      want, t = x.copy(), Tensor(x).contiguous().realize()
+      for k in range(n):  # NumPy leaves the order open
+        one = tuple(p if isinstance(p, slice) else p[k] for p in index) if isinstance(index, tuple) else index[k]
+        want[one] = values[k] if values is not c else values[:, k]
+      t[tuple(p if isinstance(p, slice) else Tensor(p) for p in index) if isinstance(index, tuple) else Tensor(index)] = Tensor(values)
+      same(t.numpy(), want)
+
+def test_reads_by_two_indices_are_not_sums():
+  x, i, j = rng.standard_normal((512, 512, 4)).astype(np.float32), rng.integers(-512, 512, 1000), rng.integers(-512, 512, 1000)
+  t, a, b = Tensor(x).realize(), Tensor(i).realize(), Tensor(j).realize()
+  GlobalCounters.reset()
+  same(t[a, b].numpy(), x[i, j])
+  assert GlobalCounters.global_ops < 1 << 20, GlobalCounters.global_ops  # a sum of 512 x 512 terms for each element has 2 ** 30
+  big = rng.standard_normal((70000, 3)).astype(np.float32)
+  k = rng.integers(0, 70000, 5)
+  same(Tensor(big).realize()[Tensor(k)].numpy(), big[k])
+
 def test_setitem_of_a_bound_length():
   for n in (2, 20):
     t, at, v = Tensor.zeros(50, 4).contiguous().realize(), [3 * i % 4 for i in range(n)], np.arange(n, dtype=np.float32)

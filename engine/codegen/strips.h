@@ -1,0 +1,40 @@
+// Kernels that are one store of one sum, and the part of their loops that runs inside the loop that goes through the terms: running
+// sums (running.h) and scattered ones (scattered.h).
+//
+//   OneSum k;
+//   if (findSum(sink, k)) Strip strip = stripOf(k, k.loops[0], nextRangeId(sink), true);
+//
+// Invariant: strip.rest and strip.inner together go through the loops of the kernel without `carrier`.
+#pragma once
+#include "engine/uop/uop.h"
+
+#include <vector>
+
+namespace uopscope {
+
+/// A kernel that is one store of one sum.
+struct OneSum {
+  UOp end, store, sum;
+  std::vector<UOp> loops; ///< the loops around the store
+};
+/// False if the kernel is none.
+bool findSum(UOp sink, OneSum& k);
+
+/// The part of a loop that runs inside the loop that carries the sums.
+struct Strip {
+  UOp loop, inner;
+  UOpMap<UOp> replace; ///< the loop, as an expression of its remaining outer part and the strip
+  std::vector<UOp> rest;
+};
+
+/// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
+/// one, the longest loop, whose steps become lanes. Where no large part divides the loop, strips overlap if they may: the last
+/// one computes results again, which a kernel that adds up in its results must not do; lanes would not help it either.
+Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap);
+/// The loops with the strip's inside of them.
+std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s);
+
+/// Whether the node is a read that gives the identity of the sum, or the identity as a constant.
+bool isIdentity(UOp u, Op how);
+
+} // namespace uopscope
