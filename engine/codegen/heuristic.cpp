@@ -206,6 +206,28 @@ void chooseForRepeated(KernelOptimizer& s, const KernelShape& k) {
   }
 }
 
+/// Rows that are read at places which are computed, such as those of a resized picture: several at once share the places.
+void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
+  constexpr int kFewest = 6; // operations that rows share
+  const std::vector<UOp> nodes = s.ast().toposort();
+  UOp best;
+  int most = kFewest - 1;
+  for (UOp r : k.outputs) {
+    if (r.axisType() != AxisType::Loop || writtenNextToEachOther(k, r) ||
+        !largestDivisor(extentOf(r), {8, 4, 2}) ||
+        !std::ranges::all_of(k.reads, [&](UOp read) { return read.dependsOn(r); }))
+      continue;
+    int shared = 0;
+    for (UOp u : nodes)
+      shared +=
+          u.in(group::kAlu) && u.dtype().kind() != Scalar::Index && !u.dependsOn(r) && !u.ranges().empty();
+    if (shared > most) best = r, most = shared;
+  }
+  if (best)
+    tryApply(s, OptOp::UPCAST, axisOf(s, best), largestDivisor(extentOf(best), {8, 4, 2}),
+             inWords("the places that are read are computed once for all of its steps"));
+}
+
 /// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
 void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   std::vector<UOp> done; // stores that have lanes already
@@ -226,10 +248,10 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t widt
       continue;
     if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, why);
   }
-  if (done.empty())
-    chooseForTransposed(s, k, width);
-  else
-    chooseForRepeated(s, k);
+  if (!done.empty()) return chooseForRepeated(s, k);
+  const size_t before = s.applied().size();
+  chooseForTransposed(s, k, width);
+  if (s.applied().size() == before) chooseForSharedPlaces(s, k);
 }
 
 /// Whether loops follow a reduction that they do not repeat: a kernel that keeps rows.

@@ -74,8 +74,7 @@ public:
     int64_t rowCount = 1;
     for (Chosen r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
-    if ((all > width_ && all * sums_ > mostTileRegisters(width_) * width_) ||
-        all * written_.steps * written_.terms > kMostPlaces)
+    if ((all > width_ && all * sums_ > mostLanes()) || all * written_.steps * written_.terms > kMostPlaces)
       return kNever;
     if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
 
@@ -144,7 +143,8 @@ public:
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
-    if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere;
+    // Such a read depends on every axis, so each row is a place of its own.
+    if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere * static_cast<double>(rowCount);
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) * inOneThread(lanes, rows) /
            static_cast<double>(all * together(lanes, rows));
   }
@@ -190,6 +190,9 @@ public:
   int64_t together(Chosen lanes, const std::vector<Chosen>& rows) const {
     return lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : axes_[lanes.axis].together;
   }
+
+  /// Results of a tile. A sum of one read adds what lies in memory: no register holds it.
+  int64_t mostLanes() const { return (jumps_ > 0 && reads_ == 1 ? 16 : mostTileRegisters(width_)) * width_; }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -367,7 +370,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
             }
     }
   for (size_t v = 0; v < axes.size() && model.wantsLongRuns(); ++v)
-    for (int64_t n = 2 * kMaxVector; n <= mostTileRegisters(registerLanes) * registerLanes; n *= 2)
+    for (int64_t n = 2 * kMaxVector; n <= model.mostLanes(); n *= 2)
       if (!axes[v].isTerm && !axes[v].oneByOne && axes[v].extent % n == 0) consider({v, n}, {});
   // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {

@@ -8,6 +8,7 @@
 #include "engine/codegen/reduce.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
+#include "engine/uop/linear.h"
 
 #include <fmt/format.h>
 
@@ -59,6 +60,23 @@ UOp addressOf(UOp operand) {
   return found;
 }
 
+/// A gate asks whether place * stride + step is 0, and is simplified to ask that of place + step: it gets the sum of the address again.
+UOp withSumOf(const Pair& p, UOp operand) {
+  UOpMap<UOp> replace;
+  for (UOp u : operand.toposort()) {
+    if (!u.is(Op::CMPLT) || !u.src(0).dtype().isInt()) continue;
+    const bool isBelowOne = u.src(1).isConst(1);
+    if (!isBelowOne && !u.src(0).isConst(0)) continue;
+    const Linear sum = linearOf(u.src(isBelowOne ? 0 : 1));
+    const bool isOfPair =
+        sum.constant == 0 && sum.terms.size() == 2 && std::ranges::all_of(sum.terms, [&](const Term& t) {
+          return t.factor > 0 && (t.node == p.place || t.node == p.step);
+        });
+    if (isOfPair) replace[u] = isBelowOne ? u.withSrc({p.read(), u.src(1)}) : u.withSrc({u.src(0), p.read()});
+  }
+  return replace.empty() ? operand : operand.substitute(replace);
+}
+
 /// The operand with `pair` replaced by one loop over all positions that the pair reaches; null if the operand
 /// does not depend on the pair's sum alone.
 UOp joined(UOp operand, const Pair& p, UOp loop) {
@@ -68,7 +86,7 @@ UOp joined(UOp operand, const Pair& p, UOp loop) {
     replace[p.step] = loop - p.place * p.stride;
   else
     replace[p.place] = loop - p.step * p.dilation;
-  UOp result = simplified(operand.substitute(replace));
+  UOp result = simplified(withSumOf(p, operand).substitute(replace));
   return result.dependsOn(gone) ? UOp() : result;
 }
 

@@ -48,7 +48,14 @@ bool isBoth(UOp condition) {
   return condition.is(Op::AND) || (condition.is(Op::MUL) && condition.dtype().isBool());
 }
 
-/// Whether a condition compares a number in memory, one for each term, with the number of the result.
+/// Whether a number has no closed form in the places that it depends on: it is in memory, or was a float.
+bool isLookedUp(UOp number) {
+  if (isInMemory(number) || (number.is(Op::CAST) && number.src(0).dtype().isFloat())) return true;
+  constexpr OpSet kPassed = group::kMovement | OpSet{Op::CAST, Op::ADD, Op::MUL, Op::WHERE, Op::MAX};
+  return number.in(kPassed) && std::ranges::any_of(number.src(), isLookedUp);
+}
+
+/// Whether a condition compares a number that is looked up, one for each term, with the number of the result.
 bool choosesResult(Read condition, const std::vector<UOp>& summed) {
   Read r = readThrough(std::move(condition));
   if (isBoth(r.value))
@@ -59,7 +66,7 @@ bool choosesResult(Read condition, const std::vector<UOp>& summed) {
   if (!r.value.src(0).dtype().isInt()) return false;
   for (size_t side = 0; side < 2; ++side) {
     UOp place = r.value.src(side), number = r.value.src(1 - side);
-    if (isInMemory(place) || !isInMemory(number)) continue;
+    if (isLookedUp(place) || !isLookedUp(number)) continue;
     return !dependsOn(readThrough(r.under(place)), summed) && dependsOn(readThrough(r.under(number)), summed);
   }
   return false;

@@ -234,7 +234,7 @@ private:
          (work.total <= kNoMemory && (isMaskOfPlaces(value) || isDiagonal(value))));
     const bool isChoice = info.removable && ChoiceNumbers::areAsked();
     if (isTrivial && !isChoice) return true;
-    StoreChoice choice = priced(work, info);
+    StoreChoice choice = priced(work, info, info.elements * value.dtype().itemsize());
     const bool inlines = isTrivial || choice.again <= choice.stored;
     if (!isChoice) return inlines;
     choice.number = numbers_.of({static_cast<uint64_t>(&info - state_.stored.data())});
@@ -249,8 +249,11 @@ private:
     return work.isGated && work.isFilled && uses >= 1.5 && uses <= 64 && isProcessor(info.device);
   }
 
-  StoreChoice priced(const Work& work, const StoredValue& info) {
+  StoreChoice priced(const Work& work, const StoredValue& info, double bytes) {
     double demand = info.demand, inMemory = info.elements * kStore;
+    if (bytes > kCachedBytes)
+      inMemory += info.elements * ((kStoreInMemory - kStore) +
+                                   static_cast<double>(info.users.size()) * (kLoadFromMemory - kLoad));
     const bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;

@@ -9,6 +9,10 @@ namespace uopscope::sched {
 
 constexpr const char* kPriceUnit = "quarters of a vector operation";
 constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
+/// A value of more bytes leaves the caches between its store and its loads: each element then comes from memory for every kernel
+/// that reads it.
+constexpr double kCachedBytes = 32 << 20;
+constexpr double kStoreInMemory = 64, kLoadFromMemory = 16;
 constexpr double kStepOfSum =
     kLoad + 2;                   ///< an iteration of a reduction: one load and its operation, at least
 constexpr double kUntiled = 0.7; ///< what an iteration of a product loses without tiles
