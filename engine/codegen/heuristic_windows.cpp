@@ -51,6 +51,16 @@ bool isWindow(const KernelShape& k) {
   return !k.summed.empty() && terms <= kMostTerms;
 }
 
+/// Whether many filters read the same windows: that is a product, whose tiles use each element for several filters.
+bool hasFilters(const KernelShape& k, UOp row) {
+  constexpr int64_t kFewest = 16;
+  return std::ranges::any_of(k.reads, [&](UOp read) {
+    return strideOf(read, row) != 0 && std::ranges::any_of(k.outputs, [&](UOp o) {
+             return extentOf(o) >= kFewest && !read.dependsOn(o);
+           });
+  });
+}
+
 /// How many rows are computed at once, and how many terms are written out, innermost first.
 struct Plan {
   int64_t rows = 1;
@@ -81,7 +91,7 @@ bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width) {
   const auto isMasked = [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); };
   if (k.sums != 1 || !isWindow(k) || !std::ranges::any_of(k.reads, isMasked)) return false;
   const UOp row = rowOf(k);
-  if (!row || !s.mayBecomeLanes(row)) return false;
+  if (!row || !s.mayBecomeLanes(row) || hasFilters(k, row)) return false;
   const int64_t extent = extentOf(row);
   const auto lanes =
       std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))));
