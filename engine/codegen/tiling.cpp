@@ -280,7 +280,7 @@ private:
           again = true;
         }
       }
-      if (!again || turn <= kNear) continue;
+      if (!again || turn * unused <= kNear) continue; // a cache holds whole lines
       cycles += step * unused / (turn <= kCached ? kNextCache : kLastCache);
     }
     return cycles;

@@ -93,7 +93,7 @@ def worker(kind):
             made.clear()
             rng = np.random.default_rng(1)
             arrays = [make(rng) for make in c["inputs"]]
-            numpy = (lambda: c["numpy"](*arrays)) if c["numpy"] else None
+            numpy = (lambda: c["numpy"](*arrays)) if c.get("numpy") else None
             made[ask["name"]] = ours_of(c, arrays) if kind == "ours" else torch_of(c, arrays) if kind == "torch" else (numpy, numpy)
         call, get = made[ask["name"]]
         if ask.get("save"):
