@@ -24,6 +24,7 @@ constexpr int64_t kLongestStride = 8; ///< of windows
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
 constexpr int64_t kFarApart = 2048; ///< distance of terms in bytes: (nearly) each is in a page of its own
 constexpr int64_t kColumns = 128;   ///< rows of the result that are copied at once
+constexpr int64_t kTile = 8;        ///< of these rows, which a tile of results reads together
 constexpr int64_t kReaders = 128;   ///< fewest results that must read each of these rows
 constexpr int64_t kNear = 256 << 10; ///< an operand of at most this size in bytes is not copied
 
@@ -196,7 +197,6 @@ UOp stageWindows(Match& m) {
 /// The number of rows in a block of a transposed left operand: the most that divide them, in whole tiles of eight; 0 if no block
 /// is worth a copy.
 int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
-  constexpr int64_t kTile = 8;
   const int64_t rows = extentOf(row), space = kWindowBytes - registerBytes(sink.toposort());
   int64_t block = kColumns;
   while (block > 0 && (rows % block || block * extentOf(term) * bytes > space)) block -= kTile;
@@ -241,11 +241,20 @@ UOp stageColumns(Match& m) {
             extentOf(term), *apart * bytes, readers, block);
       });
       int64_t nextId = nextRangeId(sink);
-      UOp outer = row.withSrc({UOp::index(extentOf(row) / block)}), inner = UOp::range(block, nextId);
-      std::vector<UOp> copied{UOp::range(extentOf(term), nextId + 1), UOp::range(block, nextId + 2)};
-      UOp value = operand.substitute({{term, copied[0]}, {row, outer * block + copied[1]}});
-      UOp read = readOfCopy(value, copied, {term, inner});
-      return sink.substitute({{operand, read}}).substitute({{row, outer * block + inner}});
+      // The rows of a tile lie side by side, term after term: a tile reads its part of the copy in order.
+      UOp outer = row.withSrc({UOp::index(extentOf(row) / block)});
+      const auto place = [&](UOp tile, UOp k, UOp lane) {
+        return (tile * extentOf(term) + k) * kTile + lane;
+      };
+      UOp k = UOp::range(extentOf(term), nextId), tile = UOp::range(block / kTile, nextId + 1),
+          lane = UOp::range(kTile, nextId + 2);
+      UOp value = operand.substitute({{term, k}, {row, outer * block + tile * kTile + lane}});
+      UOp memory = registersOf(value.dtype(), block * extentOf(term), 0);
+      UOp copy = memory.indexed({place(tile, k, lane)}).store(value).end({k, tile, lane});
+      tile = UOp::range(block / kTile, nextId + 3), lane = UOp::range(kTile, nextId + 4);
+      UOp read =
+          memory.after(std::span<const UOp>(&copy, 1)).indexed({place(tile, term, lane)}, value.dtype());
+      return sink.substitute({{operand, read}}).substitute({{row, outer * block + tile * kTile + lane}});
     }
   }
   return m.decline("no operand has its terms far apart");
