@@ -22,7 +22,7 @@ using namespace pat;
 
 constexpr int64_t kLongestStride = 8; ///< of windows
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
-constexpr int64_t kFarApart = 2048; ///< distance of terms in bytes: (nearly) each is in a page of its own
+constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
 constexpr int64_t kColumns = 128;   ///< rows of the result that are copied at once
 constexpr int64_t kTile = 8;        ///< of these rows, which a tile of results reads together
 constexpr int64_t kReaders = 128;   ///< fewest results that must read each of these rows
