@@ -275,7 +275,10 @@ private:
         if (a.strides[r]) {
           step *= part;
           turn *= again ? part : extent;
-          if (a.strides[r] == 1) unused = std::min(unused, a.isTerm ? 1 : kLine / std::min(kLine, part));
+          if (a.isTerm && a.strides[r] > 0)
+            unused = std::min(unused, static_cast<double>(a.strides[r]));
+          else if (a.strides[r] == 1)
+            unused = std::min(unused, kLine / std::min(kLine, part));
         } else if (!a.isTerm && part < extent) {
           again = true;
         }

@@ -15,11 +15,10 @@ namespace {
 constexpr DTypeMask kIntsBool = kMaskIntsBool;
 constexpr Pat xIntBool = Pat(x).withDtype(kIntsBool);
 
-UOp timesZero(Match& m) {
-  UOp v = laneConst(m[x]);
-  bool isFloat = v && v.arg().kind() == ArgKind::Float;
-  bool poison = isFloat && !std::isfinite(v.arg().f());
-  return UOp::constant(m.root().dtype(), ConstValue::ofFloat(poison ? std::nan("") : 0.0));
+/// Whether a number times 0 is 0. Constants for which it is NaN are known to be such, and folded.
+bool zeroWins(const Match& m) {
+  const UOp v = laneConst(m[x]);
+  return !v || v.arg().kind() != ArgKind::Float || std::isfinite(v.arg().f());
 }
 bool productFits(const Match& m) {
   UOp u = m[x];
@@ -35,7 +34,7 @@ constexpr RuleDef kIdentityRules[] = {
     RULE("sub-zero", pat::op(Op::SUB, x, 0), x),
     RULE("sub-self", pat::op(Op::SUB, xIntBool, xIntBool), 0),
     RULE("mul-one", x * 1, x),
-    RULE("mul-zero", x * 0, timesZero, kMayRound),
+    RULE("mul-zero", x * 0, 0, kMayRound, guard::when(zeroWins, "infinity or NaN times 0 is NaN")),
     RULE("xor-zero", xIntBool ^ 0, x),
     RULE("xor-self", x ^ x, 0),
     RULE("or-zero", xIntBool | 0, x),

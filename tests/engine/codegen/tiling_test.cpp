@@ -125,3 +125,31 @@ TEST_CASE(
   const Tile masked = chooseTile(axes, {2, 16, true});
   CHECK(masked.cycles < chooseTile(axes, {2, 16}).cycles); // lanes side by side are read under a mask
 }
+
+TEST_CASE("a sum across rows takes one long run of memory, not short ones of several rows") {
+  Pool pool;
+  PoolScope nodes(pool);
+  for (int64_t width : {4, 8, 16}) {
+    CAPTURE(width);
+    // sum over k of x[b, k, j], with 64, 256 and 128 steps
+    std::vector<TileAxis> axes{output(0, 64, {256 * 128}, false), output(1, 128, {1}, true),
+                               term(2, 256, {128})};
+    const Tile t = chooseTile(axes, {1, width});
+    REQUIRE(t.parts.size() == 1);
+    CHECK(t.parts[0].range == axes[1].range);
+    CHECK(t.parts[0].amount == std::min<int64_t>(128, 16 * width));
+  }
+}
+
+TEST_CASE("elements of eight lanes fill lines of a cache by half: a tile that fits by its numbers alone is "
+          "too large") {
+  Pool pool;
+  PoolScope nodes(pool);
+  // sum over k of g[b, k, p] * w[k, o, t]: 128 terms of 8 pictures by 8 places are 32 kB of numbers in 64 kB of lines.
+  std::vector<TileAxis> axes{output(0, 8, {100352, 0}, false), output(1, 64, {0, 9}, false),
+                             output(2, 784, {1, 0}, false), output(3, 9, {0, 1}, true),
+                             term(4, 128, {784, 576})};
+  const Tile t = chooseTile(axes, {2, 8});
+  CHECK_FALSE((t.parts.size() == 2 && t.parts[0].range == axes[0].range && t.parts[0].amount == 8 &&
+               t.parts[1].amount == 8));
+}
