@@ -115,6 +115,11 @@ constexpr TensorProgram kPrograms[] = {
        Tensor hit = Tensor::arange(20).reshape({20, 1}).eq(some({1, 30}, dtypes::int32));
        return Made{hit.where(some({1, 30}), 0).sum(Ints{1}).add(some({20}))};
      }},
+    {"elements set by a list",
+     [] {
+       Tensor at = some({50, 3}, dtypes::int32, 3); // some name no element
+       return Made{some({24, 3}).scatter(0, at, Operand(some({50, 3}, dtypes::float32, 2)))};
+     }},
     {"arg max", [] { return Made{some({5, 11}).argmax(1), some({30}, dtypes::int32).argmin()}; }},
     {"sorting",
      [] {
