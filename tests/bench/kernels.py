@@ -127,8 +127,9 @@ class Side:
 
 
 def library(python):
-    for module in ("torch", "numpy"):
-        done = subprocess.run([python, "-c", f"import {module}; print({module}.__version__)"], capture_output=True, text=True)
+    for module in ("torch",) if GPU else ("torch", "numpy"):
+        there = "; assert torch.cuda.is_available()" if GPU else ""
+        done = subprocess.run([python, "-c", f"import {module}; print({module}.__version__){there}"], capture_output=True, text=True)
         if done.returncode == 0: return module, done.stdout.strip()
     return None, ""
 

@@ -27,11 +27,16 @@ def arrays_of(np, op):
     return [make(rng) if callable(make) else rng.standard_normal(make, dtype="float32") for make in op.inputs]
 
 
+def weights_of(shape):
+    """What a gradient begins with."""
+    import numpy as np
+    return np.random.default_rng(2).standard_normal(tuple(shape), dtype="float32")
+
+
 def ours_of(op, gradient, arrays):
     from tinygrad import Tensor, TinyJit
     tensors = [Tensor(a).contiguous().realize() for a in arrays]
-    shape = op.ours(*tensors).shape
-    weights = Tensor.ones(*shape).contiguous().realize() if gradient else None
+    weights = Tensor(weights_of(op.ours(*tensors).shape)).contiguous().realize() if gradient else None
     def forward(*t): return [op.ours(*t).realize()]
     def gradients(*t):
         of = [x.detach().requires_grad_(True) for x in t[:op.gradient]]
@@ -48,7 +53,8 @@ def torch_of(op, gradient, arrays, exact):
     import torch
     tensors = [torch.from_numpy(a) for a in arrays]
     if exact: tensors = [t.double() if t.is_floating_point() else t for t in tensors]
-    with torch.no_grad(): weights = torch.ones_like(op.theirs(*tensors)) if gradient else None
+    with torch.no_grad(): weights = torch.from_numpy(weights_of(op.theirs(*tensors).shape)) if gradient else None
+    if exact and gradient: weights = weights.double()
     def call():
         if not gradient: return [op.theirs(*tensors)]
         with torch.enable_grad():
