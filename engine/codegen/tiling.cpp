@@ -21,10 +21,12 @@ constexpr double kCached = 200 << 10; ///< elements that a core keeps near itsel
 constexpr double kNear = 8 << 10;     ///< elements in the first cache
 constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
 constexpr double kElsewhere = 24;     ///< cycles more where each step reads another place of memory
+constexpr double kLongStream = 64;    ///< steps from which on rows are streams of their own
 constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
+constexpr int64_t kApart = 4;       ///< terms from which on their lines are not shared from step to step
 constexpr double kOverlap = 128;    ///< steps of a row that the processor runs beside those of the next rows
 constexpr double kLeftOver = 8;     ///< terms that take as long as those that are left over behind a loop
 constexpr int64_t kLongSum = 160;   ///< terms, of which more than kMaxVector may be lanes
@@ -143,8 +145,9 @@ public:
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
-    // Such a read depends on every axis, so each row is a place of its own.
-    if (!v.isTerm && all > 1) cycles += jumps_ * kElsewhere * static_cast<double>(rowCount);
+    // Such a read depends on every axis, so each row is a place of its own, which matters where it goes on for long.
+    if (!v.isTerm && all > 1)
+      cycles += jumps_ * kElsewhere * (steps_ < kLongStream ? 1 : static_cast<double>(rowCount));
     return cycles * (panels ? kPanelCare : 1) * repeated(lanes, rows) * inOneThread(lanes, rows) /
            static_cast<double>(all * together(lanes, rows));
   }
@@ -259,6 +262,19 @@ private:
            all * written_.steps <= kMostPlaces;
   }
 
+  /// Elements that lie in the fetched lines for each one that a tile reads, in one step or in those that follow.
+  double fetchedForEach(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
+    double run = 1;
+    for (size_t at = 0; at < axes_.size(); ++at)
+      if (!axes_[at].isTerm && axes_[at].strides[read] == 1)
+        run = static_cast<double>(partOf(at, lanes, rows));
+    double fetched = kLine / std::min(kLine, run);
+    for (const TileAxis& a : axes_)
+      if (a.isTerm && a.strides[read] > 0 && a.strides[read] < kApart)
+        fetched = std::min(fetched, std::max(1.0, static_cast<double>(a.strides[read]) / run));
+    return fetched;
+  }
+
   /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
   /// not depend on: if the elements of one iteration fit in a cache, the next iteration finds them there;
   /// else they come from the next cache.
@@ -266,7 +282,7 @@ private:
     double cycles = 0;
     for (size_t r = 0; r < reads_; ++r) {
       double step = 1, turn = 1; // elements of a step of the tile, and of an iteration of that loop
-      double unused = panelReuse(r, lanes, rows) > 0 ? 1 : kLine; // fetched elements per used element
+      const double unused = panelReuse(r, lanes, rows) > 0 ? 1 : fetchedForEach(r, lanes, rows);
       bool again = false;
       for (size_t i = axes_.size(); i-- > 0;) {
         size_t at = place(i, lanes, rows);
@@ -275,10 +291,6 @@ private:
         if (a.strides[r]) {
           step *= part;
           turn *= again ? part : extent;
-          if (a.isTerm && a.strides[r] > 0)
-            unused = std::min(unused, static_cast<double>(a.strides[r]));
-          else if (a.strides[r] == 1)
-            unused = std::min(unused, kLine / std::min(kLine, part));
         } else if (!a.isTerm && part < extent) {
           again = true;
         }
