@@ -9,6 +9,7 @@
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
+#include "engine/uop/visit.h"
 
 #include <algorithm>
 
@@ -50,9 +51,14 @@ bool isBoth(UOp condition) {
 
 /// Whether a number has no closed form in the places that it depends on: it is in memory, or was a float.
 bool isLookedUp(UOp number) {
-  if (isInMemory(number) || (number.is(Op::CAST) && number.src(0).dtype().isFloat())) return true;
   constexpr OpSet kPassed = group::kMovement | OpSet{Op::CAST, Op::ADD, Op::MUL, Op::WHERE, Op::MAX};
-  return number.in(kPassed) && std::ranges::any_of(number.src(), isLookedUp);
+  bool found = isInMemory(number);
+  if (!found)
+    visitBelow(number, [&](UOp u) {
+      found |= u.is(Op::CAST) && u.src(0).dtype().isFloat();
+      return found ? Visit::Stop : u.in(kPassed) ? Visit::Below : Visit::Past;
+    });
+  return found;
 }
 
 /// Whether a condition compares a number that is looked up, one for each term, with the number of the result.

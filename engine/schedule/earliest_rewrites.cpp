@@ -227,6 +227,12 @@ UOp splitReduce(Match& m) {
     return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
   const Shape in = s.shape(), out = r.shape();
   int64_t inSize = prod(in).i(), outSize = prod(out).i();
+  if (outSize == 0 || inSize / outSize < kSplitFrom)
+    return m.decline("the sum is shorter than a split pays for");
+  if (outSize > 1 && !r.below().has(Op::BUFFER))
+    return m.decline("several sums that read no memory may have a closed form");
+  if (!vars::plain && isCarried(r)) return m.decline("one loop carries all of its results");
+  const auto& arg = r.arg().as<ReduceArg>();
   std::vector<bool> skipped = axesRepeatingBase(s);
   const std::vector<bool> lookedUp = vars::plain ? std::vector<bool>(in.size()) : axesLookedUp(r);
   for (size_t k = 0; k < in.size(); ++k) {
@@ -234,12 +240,7 @@ UOp splitReduce(Match& m) {
     skipped[k] = true;
     inSize /= std::max<int64_t>(1, in[k].i());
   }
-  if (outSize == 0 || inSize / outSize < kSplitFrom)
-    return m.decline("the sum is shorter than a split pays for");
-  if (outSize > 1 && !r.below().has(Op::BUFFER))
-    return m.decline("several sums that read no memory may have a closed form");
-  if (!vars::plain && isCarried(r)) return m.decline("one loop carries all of its results");
-  const auto& arg = r.arg().as<ReduceArg>();
+  if (inSize / outSize < kSplitFrom) return m.decline("an index says which term it is: it becomes a read");
   const int64_t largest = std::min(kSplitLargest, kSplitOutputs / outSize);
   for (int64_t axis : arg.axes) {
     auto k = static_cast<size_t>(axis);

@@ -183,9 +183,14 @@ def table(uopscope, python, rounds, words):
     if wrong: sys.exit(f"beyond the error bound: {', '.join(wrong)}")
 
 
+def rounds_and_words(arguments, rounds):
+    """The number of rounds among arguments, if there is one, and the words."""
+    numbers = [int(a) for a in arguments if a.isdigit()]
+    return numbers[0] if numbers else rounds, [a for a in arguments if not a.isdigit()]
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--worker":
         worker(sys.argv[2])
     else:
-        numbers, words = [int(a) for a in sys.argv[3:] if a.isdigit()], [a for a in sys.argv[3:] if not a.isdigit()]
-        table(sys.argv[1], sys.argv[2], numbers[0] if numbers else ROUNDS, words)
+        table(sys.argv[1], sys.argv[2], *rounds_and_words(sys.argv[3:], ROUNDS))

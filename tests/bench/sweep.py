@@ -8,7 +8,7 @@ float64: a number may be off by TOLERANCE of the largest one of its array. 1 if 
 import math, os, sys, tempfile, time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kernels import BURST, PAUSE, THREADS, Side, library, serve, times_of
+from kernels import BURST, PAUSE, THREADS, Side, library, rounds_and_words, serve, times_of
 from sweep_cases import operations
 
 ROUNDS, TOLERANCE = 3, 2e-4
@@ -139,5 +139,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--worker":
         worker(sys.argv[2])
     else:
-        numbers, words = [int(a) for a in sys.argv[3:] if a.isdigit()], [a for a in sys.argv[3:] if not a.isdigit()]
-        main(sys.argv[1], sys.argv[2], numbers[0] if numbers else ROUNDS, words)
+        main(sys.argv[1], sys.argv[2], *rounds_and_words(sys.argv[3:], ROUNDS))

@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/codegen/codegen.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace uopscope::testing {
@@ -59,6 +60,17 @@ inline UOp withOpts(UOp ast, std::vector<Opt> opts) {
   info.hasOptsToApply = true;
   info.optsToApply = std::move(opts);
   return ast.withArg(Arg::of(info));
+}
+/// Number of steps in the longest chain of loops around a store of results.
+inline int64_t stepsOf(const LoweredKernel& k) {
+  int64_t most = 0;
+  for (UOp u : k.uops) {
+    if (!u.is(Op::STORE)) continue;
+    int64_t steps = 1;
+    for (UOp r : u.ranges()) steps *= r.vmax() + 1;
+    most = std::max(most, steps);
+  }
+  return most;
 }
 
 } // namespace uopscope::testing

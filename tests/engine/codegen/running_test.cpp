@@ -32,18 +32,6 @@ UOp triangle(Op op, int64_t rows, int64_t n, bool columns, bool fromEnd, DType d
   return kernel({memory(0, rows * n, d).indexed({r * rowStep + i * step}).store(result).end({r, i})});
 }
 
-/// Number of steps in the longest chain of loops around a store of results.
-int64_t stepsOf(const LoweredKernel& k) {
-  int64_t most = 0;
-  for (UOp u : k.uops) {
-    if (!u.is(Op::STORE)) continue;
-    int64_t steps = 1;
-    for (UOp r : u.ranges()) steps *= r.vmax() + 1;
-    most = std::max(most, steps);
-  }
-  return most;
-}
-
 } // namespace
 
 TEST_CASE("a running sum takes one step a result, along rows and along columns") {

@@ -10,22 +10,6 @@
 using namespace uopscope;
 using namespace uopscope::testing;
 
-namespace {
-
-/// Number of steps in the longest chain of loops around a store of results.
-int64_t stepsOf(const LoweredKernel& k) {
-  int64_t most = 0;
-  for (UOp u : k.uops) {
-    if (!u.is(Op::STORE)) continue;
-    int64_t steps = 1;
-    for (UOp r : u.ranges()) steps *= r.vmax() + 1;
-    most = std::max(most, steps);
-  }
-  return most;
-}
-
-} // namespace
-
 TEST_CASE("terms with the number of a result go to that result") {
   Pool pool;
   PoolScope scope(pool);
