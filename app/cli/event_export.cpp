@@ -12,14 +12,6 @@ namespace {
 std::string line(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
-std::string_view kindName(ScopeKind kind) {
-  switch (kind) {
-  case ScopeKind::Script: return "script";
-  case ScopeKind::Schedule: return "schedule";
-  case ScopeKind::Kernel: return "kernel";
-  default: return "other";
-  }
-}
 double microseconds(int64_t ns) {
   return static_cast<double>(ns) / 1000;
 }

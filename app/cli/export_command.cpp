@@ -20,13 +20,6 @@ namespace uopscope::cli {
 
 namespace {
 
-std::string csvField(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 Json graphJson(Cursor& cursor, int64_t k) {
   Json nodes = Json::array();
   for (NodeId id : cursor.graphAt(k)) {

@@ -15,11 +15,11 @@ namespace uopscope::cli {
 
 namespace {
 
-using Row = std::vector<std::string>;
+using CsvRow = std::vector<std::string>;
 
 /// Reads a record of comma-separated values, whose quoted fields may contain commas and line ends; false at
 /// the end.
-bool readRecord(std::istream& in, Row& row) {
+bool readRecord(std::istream& in, CsvRow& row) {
   row.assign(1, {});
   bool quoted = false, any = false;
   for (int c = in.get(); c != EOF; c = in.get()) {
@@ -49,7 +49,7 @@ class CsvTable {
 public:
   explicit CsvTable(std::istream& in) : in_(in) { readRecord(in_, header_); }
   bool has(const char* column) const { return std::ranges::find(header_, column) != header_.end(); }
-  const Row& header() const { return header_; }
+  const CsvRow& header() const { return header_; }
   bool next() {
     while (readRecord(in_, row_)) {
       ++number_;
@@ -78,7 +78,7 @@ public:
 
 private:
   std::istream& in_;
-  Row header_, row_;
+  CsvRow header_, row_;
   size_t number_ = 1;
 };
 

@@ -55,7 +55,7 @@ const std::vector<Names>& plainTables() {
   return tables;
 }
 
-std::string line(const Json& j) {
+std::string jsonLine(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -107,7 +107,7 @@ void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream
       else
         j[name] = s.text(c);
     }
-    out << line(j);
+    out << jsonLine(j);
   }
 }
 
@@ -139,7 +139,7 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
              {"count", cell.count}};
       if (in.nested()) j["nested"] = nested;
       if (std::ranges::any_of(cell.ns, [](int64_t ns) { return ns != 0; })) j["took_ns"] = cell.ns;
-      lines += line(j);
+      lines += jsonLine(j);
     }
   }
   write();
@@ -159,7 +159,7 @@ void writeTexts(Trace& trace, Spelled& spelled, std::ostream& out) {
       lines.back().push_back(l.instruction);
     }
     if (!lines.empty()) j["lines"] = lines;
-    out << line(j);
+    out << jsonLine(j);
   }
 }
 
@@ -252,11 +252,11 @@ private:
 void writeJsonLines(Trace& trace, std::ostream& out) {
   Json meta{{"type", "trace"}};
   for (const auto& [key, value] : trace.meta()) meta[key] = value;
-  out << line(meta);
+  out << jsonLine(meta);
   for (Statement s = trace.database().prepare("SELECT path, text FROM file ORDER BY id"); s.step();) {
     Json j{{"type", "file"}, {"path", s.text(0)}};
     if (!s.isNull(1)) j["text"] = s.text(1);
-    out << line(j);
+    out << jsonLine(j);
   }
   for (NodeId id = 1, last = trace.nodes().count(); id <= last; ++id) {
     NodeFields n = trace.nodes().fields(id);
@@ -264,14 +264,14 @@ void writeJsonLines(Trace& trace, std::ostream& out) {
     if (n.arg) j["arg"] = n.arg.encode();
     if (n.tag) j["tag"] = n.tag.encode();
     if (!n.src.empty()) j["src"] = std::vector<NodeId>(n.src.begin(), n.src.end());
-    out << line(j);
+    out << jsonLine(j);
   }
   Spelled spelled(trace.database());
   for (const Names& table : plainTables()) writeTable(trace, spelled, table, out);
   writeTexts(trace, spelled, out);
   for (const ScopeInfo& s : trace.scopes())
     if (auto program = trace.program(s.id); !program.empty())
-      out << line(Json{{"type", "program"}, {"kernel", s.id}, {"nodes", program}});
+      out << jsonLine(Json{{"type", "program"}, {"kernel", s.id}, {"nodes", program}});
   writeCounts(trace, spelled, out);
 }
 

@@ -19,14 +19,6 @@ namespace uopscope::cli {
 
 namespace {
 
-std::string_view kindName(ScopeKind kind) {
-  switch (kind) {
-  case ScopeKind::Script: return "script";
-  case ScopeKind::Schedule: return "schedule";
-  case ScopeKind::Kernel: return "kernel";
-  default: return "other";
-  }
-}
 std::string_view outcomeName(const PassInfo& pass) {
   if (!pass.outcome) return "not ended";
   return *pass.outcome == PassOutcome::Done     ? "done"

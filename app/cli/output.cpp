@@ -118,4 +118,19 @@ std::string nodeName(NodeId id) {
   return id < kFirstViewNode ? fmt::format("{}", id) : fmt::format("v{}", id - kFirstViewNode);
 }
 
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+std::string_view kindName(ScopeKind kind) {
+  switch (kind) {
+  case ScopeKind::Script: return "script";
+  case ScopeKind::Schedule: return "schedule";
+  case ScopeKind::Kernel: return "kernel";
+  default: return "other";
+  }
+}
+
 } // namespace uopscope::cli

@@ -33,5 +33,9 @@ void printDecisions(const std::vector<Decision>& made);
 Json decisionsJson(const std::vector<Decision>& made);
 /// "12", or "v3" for a node of a cursor's own.
 std::string nodeName(NodeId id);
+/// A field of comma-separated values, quoted where it must be.
+std::string csvField(const std::string& text);
+/// "script", "schedule", "kernel" or "other", as exports write it.
+std::string_view kindName(ScopeKind kind);
 
 } // namespace uopscope::cli

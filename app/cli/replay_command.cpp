@@ -1,6 +1,7 @@
 // The verbs capture, run, diff, ls and show of uopscope replay.
 #include "app/cli/replay_command.h"
 
+#include "app/cli/interrupt.h"
 #include "app/cli/output.h"
 #include "app/cli/part.h"
 #include "app/cli/sandbox.h"
@@ -24,24 +25,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::atomic<bool> stopAsked{false};
-
-/// Ctrl-C ends a replay between two kernels; a second Ctrl-C ends the program.
-struct StopOnInterrupt {
-  StopOnInterrupt() {
-    stopAsked = false;
-    std::signal(SIGINT, [](int) {
-      if (stopAsked.exchange(true)) std::_Exit(kInterrupted);
-    });
-  }
-  ~StopOnInterrupt() { std::signal(SIGINT, SIG_DFL); }
-};
-
 ReplayOptions optionsOf(const ReplayArguments& o) {
   ReplayOptions r{.jobs = o.jobs, .timeoutSeconds = o.timeout, .memoryMb = o.memory, .assembly = o.assembly};
   r.without = o.without;
   r.codeOnly = o.codeOnly;
-  r.stop = &stopAsked;
+  r.stop = StopOnInterrupt::asked();
   if (!o.part.empty()) r.wants = [part = partOf(o.part)](size_t input) { return part.has(input); };
   if (!o.quiet && isatty(2))
     r.progress = [](const ReplayProgress& p) {
@@ -264,7 +252,7 @@ int replayRun(const ReplayArguments& o) {
       if (n) fmt::print(", {} {}", countText(static_cast<int64_t>(n)), what);
     fmt::print("\n");
   }
-  if (stopAsked) return kInterrupted;
+  if (*StopOnInterrupt::asked()) return kInterrupted;
   return s.failed + s.crashed + s.timedOut ? kFailed : kFine;
 }
 
@@ -297,7 +285,7 @@ int replayDiff(const ReplayArguments& o) {
       .setMeta("title",
                o.inputs[0] + (o.without.empty() ? std::string(" by this build")
                                                 : fmt::format(" without {}", fmt::join(o.without, ", "))));
-  if (stopAsked) return kInterrupted;
+  if (*StopOnInterrupt::asked()) return kInterrupted;
   return report(o, o.inputs[0], now.path());
 }
 

@@ -5,6 +5,7 @@
 //   uopscope search use model.uopsearch && BEAM=2 uopscope run model.py
 #include "app/cli/search_command.h"
 
+#include "app/cli/interrupt.h"
 #include "app/cli/output.h"
 #include "app/cli/part.h"
 #include "app/cli/replay_command.h"
@@ -24,8 +25,6 @@
 namespace uopscope::cli {
 
 namespace {
-
-std::atomic<bool> stopAsked{false};
 
 std::string textOf(const std::vector<Opt>& opts) {
   std::vector<std::string> words;
@@ -57,11 +56,8 @@ int runSearch(const SearchArguments& a) {
   const Part part = partOf(a.part);
   if (!a.trust) continueInSandbox("search run", {a.corpus}, "kernels", a.output);
   const StoredCompilations stored = openStored(a.corpus);
-  stopAsked = false;
-  std::signal(SIGINT, [](int) {
-    if (stopAsked.exchange(true)) std::_Exit(kInterrupted);
-  });
-  SearchCorpusOptions o{.width = a.width, .timeoutSeconds = a.timeout, .stop = &stopAsked};
+  const StopOnInterrupt interrupt;
+  SearchCorpusOptions o{.width = a.width, .timeoutSeconds = a.timeout, .stop = StopOnInterrupt::asked()};
   o.wants = [part](size_t kernel) { return part.has(kernel); };
   const bool tells = !a.quiet && isatty(2);
   if (tells)

@@ -14,12 +14,6 @@ namespace {
 constexpr const char* kOutcomes[kOutcomeCount] = {"rejected_early", "structure_differs", "declined",
                                                   "applied", "unchanged"};
 
-std::string csvField(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 /// Proof status of a rule of the engine's tables; empty for a rule of a script.
 std::string proofOf(Trace& trace, const MatchTotals& t) {
   if (!t.rule) return {};

@@ -61,7 +61,7 @@ namespace vars {
 extern ContextVar debug, viz, spec, noopt, strictFloat, beam, jit, cpuTarget, trackMatchStats,
     captureProcessReplay, transcendental, devectorize, nolocals, tc, tcSelect, splitReduceop, wino, cpuCount,
     cpuLlvm, disableFastIdiv, debugRangeify, pcontig, plain, noMemoryPlanner, maxKernelBuffers, flip, ccache,
-    ignoreBeamCache, ignoreOob, rewriteStackLimit, fuseArange, tracemeta, threads;
+    ignoreBeamCache, beamUopsMax, ignoreOob, rewriteStackLimit, fuseArange, tracemeta, threads;
 }
 
 } // namespace uopscope

@@ -2,6 +2,7 @@
 //
 //   floorDiv(-7, 2) is -4     ceilDiv(7, 2) is 4     floorMod(-7, 2) is 1     roundUp(7, 4) is 8
 #pragma once
+#include <cstdint>
 
 namespace uopscope {
 
@@ -23,6 +24,11 @@ constexpr auto floorMod(A a, B b) {
 template <typename A, typename B>
 constexpr auto roundUp(A a, B b) {
   return ceilDiv(a, b) * b;
+}
+
+/// False for 0 and below.
+constexpr bool isPowerOfTwo(int64_t v) {
+  return v > 0 && (v & (v - 1)) == 0;
 }
 
 } // namespace uopscope

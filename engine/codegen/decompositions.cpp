@@ -2,8 +2,10 @@
 #include "engine/codegen/decompositions.h"
 
 #include "engine/base/context_var.h"
+#include "engine/base/integers.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
+#include "engine/rules/variables.h"
 #include "engine/uop/threefry.h"
 
 #include <array>
@@ -22,7 +24,8 @@ bool isSupported(const Target& target, DType d) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, y{"y"}, c{"c"}, counter{"counter"}, key{"key"};
+using rules::x, rules::y;
+constexpr PatVar c{"c"}, counter{"counter"}, key{"key"};
 
 const Target& targetOf(const Match& m) {
   return m.ctx<TargetContext>().target;
@@ -36,9 +39,6 @@ std::optional<int64_t> laneInt(UOp u) {
 bool isConstant(UOp u, double v) {
   UOp c = laneConst(u);
   return c && c.isConst(v);
-}
-bool isPowerOfTwo(int64_t v) {
-  return v > 0 && std::has_single_bit(static_cast<uint64_t>(v));
 }
 int log2Of(int64_t v) {
   return std::countr_zero(static_cast<uint64_t>(v));

@@ -7,13 +7,14 @@
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
+#include "engine/rules/variables.h"
 
 namespace uopscope {
 
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, at{"at"}, value{"value"};
+using rules::x, rules::at, rules::value;
 
 bool isEmulated(Match& m, DType d) {
   Scalar k = d.kind();

@@ -16,8 +16,8 @@ namespace uopscope {
 
 namespace {
 
-constexpr size_t kFewest = 4; ///< stores whose order can matter
-constexpr int64_t kSpare = 4; ///< one register in so many is left to constants, copies and shuffles
+constexpr size_t kFewestStores = 4; ///< stores whose order can matter
+constexpr int64_t kSpare = 4;       ///< one register in so many is left to constants, copies and shuffles
 /// The part of the registers that are too many, summed over the program, which a new order may leave.
 constexpr double kWorthwhile = 0.95;
 
@@ -62,8 +62,8 @@ public:
   explicit Trees(UOp group) : stores_(group.src().begin(), group.src().end()) {}
 
   std::vector<UOp> order() {
-    if (stores_.size() < kFewest || !std::ranges::all_of(stores_, [](UOp s) { return s.is(Op::STORE); }) ||
-        !lieApart(stores_))
+    if (stores_.size() < kFewestStores ||
+        !std::ranges::all_of(stores_, [](UOp s) { return s.is(Op::STORE); }) || !lieApart(stores_))
       return {};
     for (UOp s : stores_)
       if (UOp array = s.src(0).bufferOf(); !array.is(Op::DEFINE_GLOBAL)) own_.set(array.slot(), true);

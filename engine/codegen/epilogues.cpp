@@ -13,7 +13,8 @@ namespace uopscope {
 namespace {
 
 // docs/design/costs.md has the measurements.
-constexpr int64_t kFewest = 8; ///< instructions of an epilogue; a loop costs each register a store and a load
+constexpr int64_t kFewestInstructions =
+    8;                         ///< instructions of an epilogue; a loop costs each register a store and a load
 constexpr int64_t kSaved = 48; ///< instructions that a loop saves at least
 
 /// About as many instructions as one operation becomes. The series of a transcendental function takes some twenty.
@@ -115,7 +116,7 @@ UOp loopEpilogue(UOp ast, const Target& target) {
   });
   int64_t count = 1;
   for (UOp r : rows) count *= extentOf(r);
-  if (epilogue.instructions < kFewest || epilogue.instructions * (count - 1) < kSaved) return ast;
+  if (epilogue.instructions < kFewestInstructions || epilogue.instructions * (count - 1) < kSaved) return ast;
 
   UOpMap<UOp> stepOf, replace;
   int64_t nextId = nextRangeId(ast), number = nextRegister(ast);

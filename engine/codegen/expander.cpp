@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
+#include "engine/rules/variables.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ namespace {
 using namespace pat;
 using Axis = std::pair<int64_t, int64_t>; // id, size
 
-constexpr PatVar inner{"inner"};
+using rules::inner;
 
 std::vector<Axis> axesOf(UOp unroll) {
   const auto& flat = unroll.arg().ints();

@@ -50,7 +50,7 @@ namespace {
 constexpr int64_t kEnoughThreads = 16384; ///< threads that keep a large GPU busy
 constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that threads share
 
-int64_t divisorUpTo(int64_t n, int64_t most) {
+int64_t groupDivisor(int64_t n, int64_t most) {
   for (int64_t d = std::min<int64_t>(most, n); d > 1; --d)
     if (n % d == 0 && ((d & (d - 1)) == 0 || most < 16)) return d;
   return 1;
@@ -73,7 +73,7 @@ void spreadOverThreads(KernelOptimizer& s, const KernelShape& k, int64_t most, U
   if (sideBySide) std::stable_partition(order.begin(), order.end(), [&](UOp r) { return r == sideBySide; });
   std::vector<std::pair<UOp, int64_t>> amounts;
   for (UOp r : order) {
-    int64_t amount = divisorUpTo(extentNow(s, r), most);
+    int64_t amount = groupDivisor(extentNow(s, r), most);
     if (amount <= 1) continue;
     amounts.emplace_back(r, amount);
     most /= amount;
@@ -88,7 +88,7 @@ void spreadOverThreads(KernelOptimizer& s, const KernelShape& k, int64_t most, U
 void padForThreads(KernelOptimizer& s, const KernelShape& k) {
   if (product(k.outputs) < 1024) return;
   for (UOp r : k.outputs)
-    if (divisorUpTo(extentOf(r), 32) >= 8) return;
+    if (groupDivisor(extentOf(r), 32) >= 8) return;
   UOp longest = *std::max_element(k.outputs.begin(), k.outputs.end(),
                                   [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
   tryApply(s, OptOp::PADTO, axisOf(s, longest), 32, inWords("no loop of output divides into threads"));
@@ -125,9 +125,9 @@ bool chooseForProduct(KernelOptimizer& s, const KernelShape& k) {
   int64_t sideBySide = std::min<int64_t>(4, tile.columns), below = std::min<int64_t>(4, tile.rows);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.column), sideBySide, why);
   tryApply(s, OptOp::UPCAST, axisOf(s, p.row), below, why);
-  int64_t across = divisorUpTo(extentNow(s, p.column) / (tile.columns / sideBySide), 16);
+  int64_t across = groupDivisor(extentNow(s, p.column) / (tile.columns / sideBySide), 16);
   int64_t down =
-      divisorUpTo(extentNow(s, p.row) / (tile.rows / below), kThreads / std::max<int64_t>(16, across));
+      groupDivisor(extentNow(s, p.row) / (tile.rows / below), kThreads / std::max<int64_t>(16, across));
   if (down > 1)
     tryApply(s, OptOp::LOCAL, axisOf(s, p.row), down,
              inWords("threads of a group share columns of the right operand"));
@@ -157,7 +157,7 @@ bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
     if (n % 4 == 0 && n / 4 >= 32 &&
         tryApply(s, OptOp::UNROLL, unrollAxis(s, along), 4, inWords("four terms are loaded at once")))
       n /= 4;
-    int64_t group = divisorUpTo(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
+    int64_t group = groupDivisor(n, outputs >= 2 * kEnoughThreads / 32 ? 64 : kThreads);
     if (group < 8) return false;
     if (group < 128) spreadOverThreads(s, k, 128 / group); // before GROUP, whose threads must be neighbours
     return tryApply(
@@ -171,8 +171,8 @@ bool chooseForLongSum(KernelOptimizer& s, const KernelShape& k) {
     if (readsSuitLanes(k, r)) sideBySide = r;
   UOp longest = *std::max_element(k.summed.begin(), k.summed.end(),
                                   [](UOp a, UOp b) { return extentOf(a) < extentOf(b); });
-  int64_t across = sideBySide ? divisorUpTo(extentOf(sideBySide), 32) : 1;
-  int64_t group = divisorUpTo(extentOf(longest), across >= 8 ? 16 : 64);
+  int64_t across = sideBySide ? groupDivisor(extentOf(sideBySide), 32) : 1;
+  int64_t group = groupDivisor(extentOf(longest), across >= 8 ? 16 : 64);
   if (group < 4) return false;
   if (!tryApply(s, OptOp::GROUP, groupAxis(s, longest), group,
                 {.reason = fmt::format("{} results of {} terms: threads share each sum", outputs, terms)}))

@@ -35,7 +35,7 @@ std::vector<Stage> stagesOf(const KernelOptimizer& s) {
 }
 
 /// The reads of a stage, without those of what its memory waits for.
-std::vector<UOp> readsOf(UOp value) {
+std::vector<UOp> readsOfStage(UOp value) {
   std::vector<UOp> reads;
   visitBelow(value, [&](UOp u) {
     if (u.is(Op::INDEX)) reads.push_back(u);
@@ -69,12 +69,12 @@ void chooseForStage(KernelOptimizer& s, const Stage& stage, int64_t width) {
   for (UOp r : stage.loops)
     if (strideOf(stage.store.src(0), r) == 1) lanes = r;
   if (!lanes) return;
-  const std::vector<UOp> reads = readsOf(stage.store.src(1));
+  const std::vector<UOp> reads = readsOfStage(stage.store.src(1));
   const UOp sum = reductionOf(stage.store.src(1));
   for (UOp r : stage.loops)
     if (r != lanes && (!rows || extentOf(r) > extentOf(rows))) rows = r;
   auto reuses = [&](UOp loop) {
-    return std::ranges::any_of(readsOf(sum.src(0)), [&](UOp read) { return !read.dependsOn(loop); });
+    return std::ranges::any_of(readsOfStage(sum.src(0)), [&](UOp read) { return !read.dependsOn(loop); });
   };
   if (sum && rows && reuses(rows) && reuses(lanes)) {
     const Decision why = inWords("a tile of the stage: each number that is loaded serves several results");

@@ -5,6 +5,7 @@
 #include "engine/codegen/lanes.h"
 #include "engine/rules/algebra.h"
 #include "engine/rules/image_gate.h"
+#include "engine/rules/variables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,8 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar image{"image"}, pixel{"pixel"}, gate{"gate"}, invalid{"invalid"}, at{"at"};
+constexpr PatVar image{"image"}, pixel{"pixel"}, gate{"gate"}, invalid{"invalid"};
+using rules::at;
 constexpr int64_t kChannels = 4;
 
 bool isGatedPixel(const Match& m) {

@@ -4,6 +4,7 @@
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/movement_index.h"
+#include "engine/rules/variables.h"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar buffer{"buffer"};
+using rules::buffer;
 
 struct InnerContext {
   int64_t next; ///< number of the next DEFINE_REG

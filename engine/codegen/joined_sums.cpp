@@ -21,14 +21,14 @@ size_t mostTogether(const Target& target) {
   return static_cast<size_t>(registerFileOf(target).vectors) * 3 / 4;
 }
 
-struct Sum {
+struct JoinedSum {
   UOp node;
   int depth = 0;           ///< reductions on the longest path below it
   std::vector<UOp> ranges; ///< that it sums over
   std::vector<UOp> reads;  ///< INDEX nodes that depend on them, without those of reductions and copies below
 };
 
-std::vector<UOp> readsOf(const Sum& sum) {
+std::vector<UOp> readsOfSum(const JoinedSum& sum) {
   std::vector<UOp> reads;
   visitBelow(sum.node.src(0), [&](UOp u) {
     if (u.is(Op::INDEX) && std::ranges::any_of(sum.ranges, [&](UOp r) { return u.src(1).dependsOn(r); }))
@@ -39,10 +39,10 @@ std::vector<UOp> readsOf(const Sum& sum) {
 }
 
 /// The sums of a kernel; none if it has fewer than two.
-std::vector<Sum> sumsOf(UOp sink) {
+std::vector<JoinedSum> sumsOf(UOp sink) {
   const std::vector<UOp> nodes = sink.toposort();
   if (std::ranges::count_if(nodes, [](UOp u) { return u.is(Op::REDUCE); }) < 2) return {};
-  std::vector<Sum> sums;
+  std::vector<JoinedSum> sums;
   IdMap<int> depth;
   for (UOp u : nodes) {
     int most = 0;
@@ -50,12 +50,12 @@ std::vector<Sum> sumsOf(UOp sink) {
     if (u.is(Op::REDUCE)) sums.push_back({u, ++most, rangesIn(u.src().subspan(1)), {}});
     depth.set(u.slot(), most);
   }
-  for (Sum& sum : sums) sum.reads = readsOf(sum);
+  for (JoinedSum& sum : sums) sum.reads = readsOfSum(sum);
   return sums;
 }
 
 /// The ranges of `first` that those of `second` become; empty if the two can't share a loop.
-UOpMap<UOp> sharedRanges(const Sum& first, const Sum& second) {
+UOpMap<UOp> sharedRanges(const JoinedSum& first, const JoinedSum& second) {
   if (first.depth != second.depth || first.ranges.size() != second.ranges.size() ||
       first.ranges == second.ranges || first.node.ranges() != second.node.ranges())
     return {};
@@ -76,15 +76,16 @@ const PatternMatcher& joinedSumRules() {
 
 UOp joinSums(UOp sink, const Target& target, std::string_view pass) {
   if (!sink.below().has(Op::REDUCE)) return sink;
-  std::vector<Sum> sums = sumsOf(sink);
+  std::vector<JoinedSum> sums = sumsOf(sink);
   const size_t most = mostTogether(target);
   int depth = 0;
-  for (const Sum& sum : sums) depth = std::max(depth, sum.depth);
+  for (const JoinedSum& sum : sums) depth = std::max(depth, sum.depth);
   // Outer loops join first: what lies inside of them agrees once they are the same.
   for (; depth > 0; --depth) {
     UOpMap<UOp> replace;
-    std::vector<std::pair<const Sum*, size_t>> heads; // first sums of loops, and how many sums share each
-    for (const Sum& sum : sums) {
+    std::vector<std::pair<const JoinedSum*, size_t>>
+        heads; // first sums of loops, and how many sums share each
+    for (const JoinedSum& sum : sums) {
       if (sum.depth != depth) continue;
       bool isJoined = false;
       for (auto& [head, count] : heads) {

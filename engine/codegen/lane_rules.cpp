@@ -135,7 +135,7 @@ UOp constantLanes(Match& m) {
   return UOp::vectorize(lanes);
 }
 
-constexpr RuleDef kLanes[] = {
+constexpr RuleDef kLaneRules[] = {
     RULE("gep-known-lanes", any(Op::GEP), knownLanes),
     RULE("gep-of-index-arithmetic", op(Op::GEP, any(group::kElementwise)), laneOfIndexArithmetic),
     RULE("cut-tensor-core", any(Op::WMMA), cutTensorCore),
@@ -147,7 +147,7 @@ constexpr RuleDef kLanes[] = {
 } // namespace
 
 std::span<const RuleDef> laneRules() {
-  return kLanes;
+  return kLaneRules;
 }
 
 } // namespace uopscope

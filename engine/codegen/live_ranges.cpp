@@ -14,14 +14,14 @@ namespace {
 constexpr int64_t kBytesOfMaskLane =
     4; ///< AVX2 keeps the result of a comparison as wide as its float32 operands
 
-UOp indexOf(UOp access) {
+UOp addressNode(UOp access) {
   UOp at = access.src(0);
   while (at.in(OpSet{Op::CAST, Op::AFTER}) && at.srcCount()) at = at.src(0);
   return at;
 }
 
 bool isAccess(UOp u) {
-  return u.in(OpSet{Op::LOAD, Op::STORE}) && indexOf(u).is(Op::INDEX);
+  return u.in(OpSet{Op::LOAD, Op::STORE}) && addressNode(u).is(Op::INDEX);
 }
 
 class Walk {
@@ -85,7 +85,7 @@ private:
       }
       if (u.is(Op::VECTORIZE)) readWhole(u);
       if (!isAccess(u)) continue;
-      UOp index = indexOf(u), array = index.bufferOf();
+      UOp index = addressNode(u), array = index.bufferOf();
       if (array.is(Op::DEFINE_REG) && !index.src(1).is(Op::CONST)) inMemory_.set(array.slot(), true);
       if (u.is(Op::STORE)) stores_.push_back({i, array});
     }
@@ -101,7 +101,7 @@ private:
 
   bool isKept(UOp access) { ///< in a register that belongs to an array
     if (!isAccess(access)) return false;
-    UOp array = indexOf(access).bufferOf();
+    UOp array = addressNode(access).bufferOf();
     return array.is(Op::DEFINE_REG) && !inMemory_.contains(array.slot());
   }
 
@@ -109,7 +109,7 @@ private:
   bool readByItsUser(uint32_t i) {
     const About& a = about_[i];
     if (!live_.file.hasVectors() || a.users != 1) return false;
-    UOp user = program_[a.firstUser], array = indexOf(program_[i]).bufferOf();
+    UOp user = program_[a.firstUser], array = addressNode(program_[i]).bufferOf();
     if (!user.in(group::kAlu) || about_[a.firstUser].loop != a.loop) return false;
     auto next = std::ranges::upper_bound(stores_, i, {}, &Stored::at);
     for (; next != stores_.end() && next->at < a.firstUser; ++next)
@@ -169,7 +169,7 @@ private:
   }
 
   Variable& variableOf(UOp access, uint32_t at) {
-    UOp index = indexOf(access), array = index.bufferOf();
+    UOp index = addressNode(access), array = index.bufferOf();
     const DType type = access.is(Op::STORE) ? access.src(1).dtype() : access.dtype();
     const int64_t first = index.src(1).constValue().i, count = type.count();
     auto known = std::ranges::find_if(variables_, [&](const Variable& v) {

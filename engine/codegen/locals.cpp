@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/lanes.h"
+#include "engine/rules/variables.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar buffer{"buffer"};
+using rules::buffer;
 
 UOp flatten(std::span<const UOp> index, std::span<const UOp> ranges) {
   UOp flat;

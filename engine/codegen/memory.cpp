@@ -6,6 +6,7 @@
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tile_cores.h"
+#include "engine/rules/variables.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/visit.h"
 
@@ -47,7 +48,7 @@ bool hasMasks(const Target& target, DType pointer) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, at{"at"}, value{"value"};
+using rules::x, rules::at, rules::value;
 
 // --- add loads ---
 
@@ -113,14 +114,14 @@ int64_t powerOfTwoIn(UOp u, int64_t limit) {
 }
 
 /// A run of lanes that are contiguous in memory.
-struct Access {
+struct PlannedAccess {
   int64_t lanes;
   UOp address; ///< the pointer of the load or store
 };
 
 /// An access of many lanes, cut into accesses of widths that the target has.
 struct AccessPlan {
-  std::vector<Access> accesses;
+  std::vector<PlannedAccess> accesses;
   std::vector<int64_t>
       laneAt; ///< position of each original lane among all lanes of the accesses; -1: not accessed
   std::vector<UOp>
@@ -298,7 +299,7 @@ UOp splitLoad(Match& m) {
                 "a load of many lanes cannot have an alternative value yet when it is split");
   for (UOp s : load.src().subspan(1)) rest.push_back(s);
   std::vector<UOp> parts, lanes;
-  for (const Access& a : plan.accesses)
+  for (const PlannedAccess& a : plan.accesses)
     parts.push_back(a.address.load(rest, element.vec(static_cast<int>(a.lanes))));
   UOp zero = UOp::constant(element, int64_t{0});
   if (parts.empty()) return zero.broadcast(laneCount(load));
@@ -317,14 +318,14 @@ UOp splitStore(Match& m) {
   AccessPlan plan = planAccess(m.ctx<TargetContext>(), index, false);
   // If several lanes write to the same place, the last lane wins.
   int64_t total = 0;
-  for (const Access& a : plan.accesses) total += a.lanes;
+  for (const PlannedAccess& a : plan.accesses) total += a.lanes;
   std::vector<UOp> written(static_cast<size_t>(total));
   for (size_t i = 0; i < plan.laneAt.size(); ++i)
     if (plan.laneAt[i] >= 0)
       written[static_cast<size_t>(plan.laneAt[i])] = lane(m[value], static_cast<int64_t>(i));
   std::vector<UOp> stores;
   size_t from = 0;
-  for (const Access& a : plan.accesses) {
+  for (const PlannedAccess& a : plan.accesses) {
     std::vector<UOp> part(written.begin() + static_cast<std::ptrdiff_t>(from),
                           written.begin() + static_cast<std::ptrdiff_t>(from + static_cast<size_t>(a.lanes)));
     from += static_cast<size_t>(a.lanes);

@@ -24,7 +24,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMostLanes = 256; ///< all registers for results, where they are widest
+constexpr int64_t kMostUpcast = 256; ///< all registers for results, where they are widest
 
 /// Place of a type in the list of ranges: outer loops come first.
 int order(AxisType t) {
@@ -260,7 +260,7 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   case OptOp::UPCAST:
     require(from == AxisType::Global || from == AxisType::Local || from == AxisType::Loop, opt,
             "UPCAST takes GLOBAL, LOCAL and LOOP ranges");
-    require(amount <= kMostLanes, opt, "more than 256 lanes");
+    require(amount <= kMostUpcast, opt, "more than 256 lanes");
     require(!overlap || (amount < n && mayOverlap(range)), opt,
             "results may not be computed twice there, or a tile is longer than the range");
     break;

@@ -165,7 +165,7 @@ constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX,
 /// Reads of memory by the terms of a reduction, without those of reductions inside it. Where the terms need a small float
 /// as a larger one, the panel holds the larger ones, so that each element is converted once. Small integers stay as they
 /// are: LLVM has products for those.
-std::vector<UOp> readsOf(UOp reduction) {
+std::vector<UOp> readsOfTerms(UOp reduction) {
   std::vector<UOp> reads;
   auto isRead = [&](UOp u) {
     return u.is(Op::INDEX) && (u.src(0).is(Op::DEFINE_GLOBAL) || groupOf(u, reduction));
@@ -211,7 +211,7 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     if (reduction.src(0).is(Op::UNROLL) && isTileProduct(reduction.src(0).src(0))) continue; // packTiles did
     const auto& around = reduction.ranges();
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
-    for (UOp read : readsOf(reduction)) {
+    for (UOp read : readsOfTerms(reduction)) {
       const UOp group = groupOf(read, reduction);
       if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
       std::vector<UOp> rows = rowsOf(read, reduction, group ? extentOf(group) : 1, space);

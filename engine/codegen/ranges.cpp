@@ -3,6 +3,7 @@
 
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
+#include "engine/rules/variables.h"
 #include "engine/uop/linear.h"
 #include "engine/uop/visit.h"
 
@@ -16,7 +17,8 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, c{"c", PatVar::Const}, store{"store"};
+using rules::x;
+constexpr PatVar divisor{"c", PatVar::Const}, store{"store"};
 
 size_t firstRangeOf(UOp u) {
   return u.is(Op::STORE) ? 2 : 1;
@@ -62,7 +64,7 @@ UOp loopOfStride(UOp sum, int64_t stride) {
 /// A range modulo a divisor of its extent is two loops. So is the loop of results in (i - k) % 2: its inner steps then say
 /// which terms there are.
 UOp markModulo(Match& m) {
-  UOp range = m[x], by = m[c];
+  UOp range = m[x], by = m[divisor];
   if (!by.isConst()) return m.decline("the divisor is symbolic");
   const int64_t inner = by.arg().i();
   if (!range.is(Op::RANGE)) range = loopOfStride(range, inner);
@@ -93,7 +95,7 @@ UOp splitMarked(Match& m) {
   return m.root().substitute(replace);
 }
 constexpr RuleDef kSplit[] = {
-    RULE("mark-range-modulo", any({Op::RANGE, Op::ADD}).withDtype(kMaskIndex).named(x) % c, markModulo),
+    RULE("mark-range-modulo", any({Op::RANGE, Op::ADD}).withDtype(kMaskIndex).named(x) % divisor, markModulo),
     RULE("split-marked-ranges", any(Op::SINK), splitMarked),
 };
 

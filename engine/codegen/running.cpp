@@ -21,7 +21,7 @@ using namespace pat;
 constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
 constexpr int64_t kBlock = 32;      ///< steps of such a strip that are turned round at once: 4 kB
 
-UOp simplified(UOp u) {
+UOp simplifiedSum(UOp u) {
   return graphRewrite(u, sym(), {.name = "running sum"});
 }
 
@@ -41,7 +41,7 @@ struct Growth {
 bool isWindows(UOp value, UOp i, UOp k, Op how, int64_t nextId) {
   int64_t n = extentOf(i);
   auto at = [&](int64_t extent) {
-    return simplified(value.substitute({{k, UOp::range(extent, nextId) - i}}));
+    return simplifiedSum(value.substitute({{k, UOp::range(extent, nextId) - i}}));
   };
   return !at(2 * n - 1).dependsOn(i) && isIdentity(at(n - 1), how);
 }
@@ -51,8 +51,8 @@ bool isTriangle(UOp value, const Growth& g, UOp k, Op how, int64_t nextId) {
   int64_t n = extentOf(g.i);
   UOp last = g.backward ? fromEnd(n, g.i) : g.i, more = UOp::range(n, nextId);
   UOp later = g.backward ? fromEnd(n, k + more) : k + more;
-  return isIdentity(simplified(value.substitute({{k, last + 1 + more}})), how) &&
-         !simplified(value.substitute({{g.i, later}})).dependsOn(more);
+  return isIdentity(simplifiedSum(value.substitute({{k, last + 1 + more}})), how) &&
+         !simplifiedSum(value.substitute({{g.i, later}})).dependsOn(more);
 }
 
 /// Whether each result along `i` is its neighbour and one more term, which comes last in the order of the sum.
@@ -63,7 +63,7 @@ std::optional<Growth> growthAlong(UOp sum, UOp i, int64_t nextId) {
   if (extentOf(k) != n || !value.dependsOn(i)) return {};
   for (UOp u : value.toposort()) // only the summed value may use the ranges in other ways
     if (u.is(Op::RANGE) && u != k && u.dependsOn(k)) return {};
-  auto adds = [&](UOp last) { return simplified(value.substitute({{k, last}})); };
+  auto adds = [&](UOp last) { return simplifiedSum(value.substitute({{k, last}})); };
   Growth g{i, {}};
   if (isWindows(value, i, k, how, nextId)) {
     g.added = adds(UOp::index(n - 1));

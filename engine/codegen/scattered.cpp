@@ -20,7 +20,7 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
+constexpr int64_t kFewChosen = 16; ///< computed anew just as well, in lanes
 
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
@@ -28,10 +28,10 @@ std::optional<SumTerm> termOf(UOp u, Op how) {
 }
 
 /// A condition `index == loop`, which holds for one step of a loop.
-struct Chosen {
+struct LoopChoice {
   UOp loop, index, others; ///< the remaining conditions; null: none
 };
-bool findChoice(const SumTerm& term, const OneSum& k, Chosen& c) {
+bool findChoice(const SumTerm& term, const OneSum& k, LoopChoice& c) {
   for (UOp condition : term.conditions) {
     UOp equal = condition;
     if (equal.is(Op::CMPNE) && equal.src(0).dtype().isBool() && equal.src(1).isConst(1) &&
@@ -73,7 +73,7 @@ AllResults allResults(UOp chosen, const Strip& strip, int64_t& nextId) {
 /// A kernel whose terms are gone through once.
 struct Scattering {
   OneSum k;
-  Chosen chosen;
+  LoopChoice chosen;
   UOp term; ///< what the index chooses
   int64_t nextId = 0;
   Strip strip;
@@ -126,7 +126,7 @@ UOp scatterSum(Match& m) {
   if (stored.dtype() != sum.dtype()) return m.decline("results have another type than the sum");
   const Op how = sum.arg().op();
   const auto term = termOf(sum.src(0), how);
-  if (!term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
+  if (!term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewChosen)
     return m.decline("no index says which result a term belongs to");
   because([&] {
     return fmt::format("each term belongs to one of {} results: terms are gone through once",
@@ -189,7 +189,7 @@ UOp scatterLast(Match& m) {
   if (!choice.is(Op::WHERE) || !largest.dtype().isInt()) return m.decline("its terms are not chosen numbers");
   const UOp none = choice.src(choice.src(1).isConst() ? 1 : 2); // where no entry names the result
   const auto term = asChosenTerm(choice, [&](UOp v) { return v == none; });
-  if (!none.isConst() || !term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
+  if (!none.isConst() || !term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewChosen)
     return m.decline("no index says which result a term belongs to");
   const std::vector<UOp> order = growingOrder(term->value, largest);
   if (order.empty() || term->value.vmin() <= none.vmax())

@@ -171,8 +171,8 @@ constexpr RuleDef kProgramOnly[] = {
     RULE("valid-if", any({Op::IF, Op::ENDIF}), kValid),
 };
 
-[[noreturn]] void invalid(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,
-                          std::string_view why) {
+[[noreturn]] void refuse(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,
+                         std::string_view why) {
   specError(u, all, fmt::format("kernel '{}' is not valid after pass '{}': ", kernel, pass), why);
 }
 
@@ -194,9 +194,9 @@ const PatternMatcher& programSpec() {
 void typeVerify(UOp sink, SpecStage stage, std::string_view pass) {
   std::vector<UOp> nodes = sink.toposort();
   for (UOp u : nodes) {
-    if (!kernelSpec().rewrite(u)) invalid(u, nodes, kernelName(sink), pass, " does not fit its sources");
+    if (!kernelSpec().rewrite(u)) refuse(u, nodes, kernelName(sink), pass, " does not fit its sources");
     if (stage == SpecStage::Lowered && hasIndexType(u))
-      invalid(u, nodes, kernelName(sink), pass, " still has the type index");
+      refuse(u, nodes, kernelName(sink), pass, " still has the type index");
   }
   try {
     checkRangesClosed(sink);
@@ -211,22 +211,22 @@ void typeVerify(std::span<const UOp> program) {
   std::vector<UOp> open;
   for (UOp u : program) {
     if (!programSpec().rewrite(u))
-      invalid(u, program, kernel, "linearize/render", " does not fit a linear program");
-    if (hasIndexType(u)) invalid(u, program, kernel, "linearize/render", " still has the type index");
+      refuse(u, program, kernel, "linearize/render", " does not fit a linear program");
+    if (hasIndexType(u)) refuse(u, program, kernel, "linearize/render", " still has the type index");
     for (UOp s : u.src())
       if (!done.count(s))
-        invalid(u, program, kernel, "linearize/render",
-                fmt::format(" uses {} before it is there", describeNode(s)));
+        refuse(u, program, kernel, "linearize/render",
+               fmt::format(" uses {} before it is there", describeNode(s)));
     if (u.is(Op::RANGE) || u.is(Op::IF)) open.push_back(u);
     if (u.is(Op::END) || u.is(Op::ENDIF)) {
       UOp closes = u.is(Op::END) ? u.src(1) : u.src(0);
       if (open.empty() || open.back() != closes)
-        invalid(u, program, kernel, "linearize/render", " does not close the innermost block");
+        refuse(u, program, kernel, "linearize/render", " does not close the innermost block");
       open.pop_back();
     }
     done[u] = true;
   }
-  if (!open.empty()) invalid(open.back(), program, kernel, "linearize/render", " is never closed");
+  if (!open.empty()) refuse(open.back(), program, kernel, "linearize/render", " is never closed");
 }
 
 } // namespace uopscope

@@ -1,6 +1,7 @@
 // Takes the address of a read apart into digits, and gives each digit its stride in shared memory.
 #include "engine/codegen/staging_tile.h"
 
+#include "engine/base/integers.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/shared_operand.h"
 
@@ -15,9 +16,6 @@ constexpr int64_t kVectorBytes = 16,
                   kBankBytes = 128; ///< what a thread reads at most, what all banks deliver
 constexpr int kColumnBits = 3;      ///< columns of 16 bytes in 128
 
-bool isPowerOfTwo(int64_t n) {
-  return std::has_single_bit(static_cast<uint64_t>(n));
-}
 int bitsIn(int64_t extent) {
   return std::countr_zero(static_cast<uint64_t>(extent));
 }

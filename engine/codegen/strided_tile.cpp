@@ -17,7 +17,7 @@ namespace uopscope::heuristic {
 namespace {
 
 constexpr double kLanesOfPanel = 32; ///< that the price of a tile with dot products takes for granted
-constexpr int64_t kMostStride = 4;   ///< whose steps are written out
+constexpr int64_t kMostWritten = 4;  ///< whose steps are written out
 
 /// The terms that a dot product adds to each lane if `axis` becomes lanes: 1 where their operands would not come together.
 int64_t termsTogether(const KernelShape& k, const std::vector<DotSum>& dots, UOp axis) {
@@ -63,7 +63,7 @@ std::vector<size_t> stridesOf(const std::vector<TileAxis>& axes, int64_t width) 
   auto isDivided = [](int64_t stride) { return stride == TileAxis::kNotLinear; };
   for (size_t i = axes.size(); i-- > 0;) {
     const TileAxis& a = axes[i];
-    if (a.isTerm || a.oneByOne || a.extent > kMostStride || std::ranges::none_of(a.strides, isDivided))
+    if (a.isTerm || a.oneByOne || a.extent > kMostWritten || std::ranges::none_of(a.strides, isDivided))
       continue;
     if (taken * a.extent * terms > mostWrittenOut(width)) continue;
     taken *= a.extent;

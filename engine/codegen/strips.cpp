@@ -11,8 +11,8 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kStrip = 512; ///< accumulators that stay in the first cache
-constexpr int64_t kLanes = 16;  ///< of a strip whose steps lie apart in memory
+constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
+constexpr int64_t kStripLanes = 16; ///< of a strip whose steps lie apart in memory
 
 int64_t divisorUpTo(int64_t n, int64_t most) {
   for (int64_t d = std::min(n, most); d > 1; --d)
@@ -45,15 +45,16 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
   for (UOp l : k.loops)
     if (l != carrier && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
   if (s.loop) {
-    const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kLanes));
+    const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kStripLanes));
     amount = divisorUpTo(n, most); // threads share the rest
-    if (mayOverlap && n > most && 2 * amount < most) amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kLanes);
+    if (mayOverlap && n > most && 2 * amount < most)
+      amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kStripLanes);
   } else if (mayOverlap) {
     type = AxisType::Upcast;
     for (UOp l : k.loops)
       if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
-    if (s.loop) amount = divisorUpTo(extentOf(s.loop), kLanes);
-    if (s.loop && 2 * amount < kLanes) amount = std::min(extentOf(s.loop), kLanes);
+    if (s.loop) amount = divisorUpTo(extentOf(s.loop), kStripLanes);
+    if (s.loop && 2 * amount < kStripLanes) amount = std::min(extentOf(s.loop), kStripLanes);
   }
   if (amount > 1) {
     const int64_t n = extentOf(s.loop);

@@ -30,8 +30,6 @@ namespace uopscope {
 
 namespace {
 
-using Product = TensorCoreProduct;
-
 /// Elements from step to step of a range in a read; 0 if the address is not linear in it.
 int64_t strideOf(UOp read, UOp range) {
   return coefficientOf(read.src(1), range).value_or(0);
@@ -71,7 +69,7 @@ Arg flat(const std::vector<std::pair<int64_t, int64_t>>& list) {
 /// A product rewritten for a tensor core: its tiles, the threads of a tile and the elements of each thread.
 class CoreKernel {
 public:
-  CoreKernel(const TensorCore& core, const Product& product, int64_t& nextId)
+  CoreKernel(const TensorCore& core, const TensorCoreProduct& product, int64_t& nextId)
       : core_(core), p_(product), nextId_(nextId) {
     thread_ = UOp::range(core.threads, nextId_++, AxisType::Warp);
     inA_ = elementsOf(core.a, AxisType::Unroll);
@@ -180,7 +178,7 @@ private:
   }
 
   const TensorCore& core_;
-  const Product p_;
+  const TensorCoreProduct p_;
   int64_t& nextId_;
   UOp thread_, rows_, columns_, terms_;
   std::vector<UOp> inA_, inB_, inC_;
@@ -188,7 +186,7 @@ private:
 };
 
 /// Why a core that reads shared memory itself cannot compute a product; null if it can.
-const char* whyNotShared(const Product& p) {
+const char* whyNotShared(const TensorCoreProduct& p) {
   auto isPlain = [](UOp read) {
     return read.is(Op::INDEX) && read.src(0).is(Op::DEFINE_GLOBAL) && read.srcCount() == 2 &&
            !read.src(1).is(Op::WHERE);
@@ -214,9 +212,9 @@ bool mayUse(const Target& target, const TensorCore& core) {
   return vars::tc && (vars::tcSelect < 0 || &core == target.tensorCores.data() + vars::tcSelect.value());
 }
 
-std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
-                                 const std::vector<UOp>& parallel) {
-  std::vector<Product> found;
+std::vector<TensorCoreProduct> productsFor(const TensorCore& core, const std::vector<UOp>& sums,
+                                           const std::vector<UOp>& parallel) {
+  std::vector<TensorCoreProduct> found;
   auto narrow = [&](UOp u) { return u.is(Op::CAST) && takesOperand(core, u.src(0).dtype()) ? u.src(0) : u; };
   for (UOp sum : sums) {
     if (sum.arg().op() != Op::ADD || sum.dtype() != core.out) continue;
@@ -243,13 +241,13 @@ std::vector<Product> productsFor(const TensorCore& core, const std::vector<UOp>&
 }
 
 /// Padding rebuilds the kernel, so its products are searched again. The kernel is unchanged if padding fails.
-std::vector<Product> KernelOptimizer::paddedToTiles(const Opt& opt, const TensorCore& core, size_t choice,
-                                                    bool mayPad) {
-  std::vector<Product> found = productsFor(core, reduces_, parallelRanges());
+std::vector<TensorCoreProduct> KernelOptimizer::paddedToTiles(const Opt& opt, const TensorCore& core,
+                                                              size_t choice, bool mayPad) {
+  std::vector<TensorCoreProduct> found = productsFor(core, reduces_, parallelRanges());
   UOp before = ast_;
   try {
     for (int part = 0; part < 3; ++part) {
-      const Product& p = found[choice];
+      const TensorCoreProduct& p = found[choice];
       UOp range = part == 0 ? p.row : part == 1 ? p.column : p.term;
       int64_t tile = part == 0 ? rowsOf(core) : part == 1 ? columnsOf(core) : termsOf(core);
       auto axis = static_cast<size_t>(std::find(ranges_.begin(), ranges_.end(), range) - ranges_.begin());
@@ -294,7 +292,7 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
   if (isDotProduct(target_->tensorCores[0]) && !asksForTiles) return useDotProducts(opt, select, choice);
 
   const TensorCore* core = nullptr;
-  std::vector<Product> found;
+  std::vector<TensorCoreProduct> found;
   for (size_t i = 0; i < target_->tensorCores.size() && found.empty(); ++i) {
     if (select >= 0 && static_cast<int64_t>(i) != select) continue;
     core = &target_->tensorCores[i];
@@ -304,7 +302,7 @@ void KernelOptimizer::useTensorCore(const Opt& opt) {
           "it sums no product of the types a tensor core takes, over loops of its own each");
   require(choice < found.size(), opt, "there are fewer choices of rows, columns and terms");
 
-  const Product p = paddedToTiles(opt, *core, choice, effort >= 2)[choice];
+  const TensorCoreProduct p = paddedToTiles(opt, *core, choice, effort >= 2)[choice];
   if (readsShared(*core))
     if (const char* why = whyNotShared(p)) refuse(opt, why);
   static const PatternMatcher useCore({kTensorCore}), tiled({kTiles});

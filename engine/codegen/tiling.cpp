@@ -13,21 +13,22 @@ namespace uopscope {
 
 namespace {
 
-constexpr int64_t kMaxVector = 32;    ///< along one axis
-constexpr int64_t kMaxRows = 8;       ///< of another axis
-constexpr double kLatency = 4;        ///< cycles until an accumulator may be added to again
-constexpr double kStepOverhead = 1.5; ///< cycles of a step of the loop
-constexpr double kCached = 200 << 10; ///< elements that a core keeps near itself: of a second cache of 1 MB
-constexpr double kNear = 8 << 10;     ///< elements in the first cache
-constexpr double kStream = 3;         ///< cycles until memory has delivered a vector, at best
-constexpr double kElsewhere = 24;     ///< cycles more where each step reads another place of memory
-constexpr double kLongStream = 64;    ///< steps from which on rows are streams of their own
+constexpr int64_t kMaxVector = 32;      ///< along one axis
+constexpr int64_t kMaxRows = 8;         ///< of another axis
+constexpr double kLatency = 4;          ///< cycles until an accumulator may be added to again
+constexpr double kStepOverhead = 1.5;   ///< cycles of a step of the loop
+constexpr double kCached = 200 << 10;   ///< elements that a core keeps near itself: of a second cache of 1 MB
+constexpr double kFirstCache = 8 << 10; ///< elements in the first cache
+constexpr double kStreamCycles = 3;     ///< cycles until memory has delivered a vector, at best
+constexpr double kElsewhere = 24;       ///< cycles more where each step reads another place of memory
+constexpr double kLongStream = 64;      ///< steps from which on rows are streams of their own
 constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
-constexpr int64_t kApart = 4;       ///< terms from which on their lines are not shared from step to step
-constexpr double kOverlap = 128;    ///< steps of a row that the processor runs beside those of the next rows
+constexpr int64_t kApart = 4; ///< terms from which on their lines are not shared from step to step
+constexpr double kOverlappedSteps =
+    128;                            ///< steps of a row that the processor runs beside those of the next rows
 constexpr double kLeftOver = 8;     ///< terms that take as long as those that are left over behind a loop
 constexpr int64_t kLongSum = 160;   ///< terms, of which more than kMaxVector may be lanes
 constexpr double kAddressing = 6;   ///< operations of an address with divisions
@@ -35,14 +36,14 @@ constexpr double kThere = 0.4;      ///< part of the lanes of a strided window t
 constexpr double kPanelCare = 1.08; ///< factor on the cost of a panel: at equal cost, contiguous memory
                                     ///< is read without a panel
 constexpr double kMask = 2;         ///< shuffles that take as long as to make the mask of a vector
-constexpr int64_t kWindow = 5;      ///< a sum of at most this length is unrolled, and its gates fold
+constexpr int64_t kUnrolledWindow = 5; ///< a sum of at most this length is unrolled, and its gates fold
 
 /// Registers available for accumulators.
 constexpr double accumulators(int64_t registerLanes) {
   return registerLanes < 16 ? 13 : 28;
 }
 
-struct Chosen {
+struct AxisPart {
   size_t axis;
   int64_t amount;
 };
@@ -71,10 +72,10 @@ public:
   bool wantsLongRuns() const { return jumps_ > 0; }
 
   /// Cycles per lane and step; `lanes` is the axis that lies in vectors, `rows` are taken along.
-  double cost(Chosen lanes, const std::vector<Chosen>& rows) const {
+  double cost(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
     int64_t rowCount = 1;
-    for (Chosen r : rows) rowCount *= r.amount;
+    for (AxisPart r : rows) rowCount *= r.amount;
     int64_t all = lanes.amount * rowCount;
     if ((all > width_ && all * sums_ > mostLanes()) || all * written_.steps * written_.terms > kMostPlaces)
       return kNever;
@@ -90,7 +91,7 @@ public:
     bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
       double times = 1, addresses = 0;
-      for (Chosen row : rows) {
+      for (AxisPart row : rows) {
         if (axes_[row.axis].strides[r]) times *= static_cast<double>(row.amount);
         if (axes_[row.axis].strides[r] == TileAxis::kNotLinear)
           addresses = std::max(1.0, addresses) * static_cast<double>(row.amount);
@@ -133,7 +134,7 @@ public:
     if (ragged && !partial && !single && rowCount > 1) inserts += 2 * operations;
     double spilled = 2 * std::max(0.0, operations - accumulators(width_));
     // The rows of a short sum overlap: none waits for the accumulators of the one before.
-    const bool overlaps = partial && steps_ <= kOverlap * static_cast<double>(lanes.amount);
+    const bool overlaps = partial && steps_ <= kOverlappedSteps * static_cast<double>(lanes.amount);
     double cycles = std::max({overlaps ? 0 : kLatency, operations / 2, (loads + spilled) / 2, inserts,
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
@@ -143,7 +144,7 @@ public:
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
-    if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStream);
+    if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStreamCycles);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
     // Such a read depends on every axis, so each row is a place of its own, which matters where it goes on for long.
     if (!v.isTerm && all > 1)
@@ -154,7 +155,7 @@ public:
 
   /// How many times the memory that the lanes read is read again, if it is not contiguous and worth a panel
   /// (see panels.h); else 0.
-  double panelReuse(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
+  double panelReuse(size_t read, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
     if (v.isTerm || v.strides[read] == 1 || v.strides[read] == TileAxis::kNotLinear || lanes.amount < width_)
       return 0;
@@ -190,7 +191,7 @@ public:
   }
 
   /// Terms that an instruction adds to each lane of the tile.
-  int64_t together(Chosen lanes, const std::vector<Chosen>& rows) const {
+  int64_t together(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     return lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : axes_[lanes.axis].together;
   }
 
@@ -201,42 +202,43 @@ public:
 
 private:
   /// Whether the read along the lanes has rows of its own: no panel brings its terms together.
-  bool areRowsOfLanes(Chosen lanes, const std::vector<Chosen>& rows) const {
+  bool areRowsOfLanes(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     for (size_t r = 0; r < reads_; ++r)
       if (axes_[lanes.axis].strides[r] != 0 && !axes_[lanes.axis].isTerm &&
-          std::ranges::any_of(rows, [&](Chosen c) { return c.amount > 1 && axes_[c.axis].strides[r] != 0; }))
+          std::ranges::any_of(rows,
+                              [&](AxisPart c) { return c.amount > 1 && axes_[c.axis].strides[r] != 0; }))
         return true;
     return false;
   }
   /// The axis of the i-th loop from outside. The loop over the lanes is placed outside of the loop over the
   /// rows (heuristic.cpp).
-  size_t place(size_t i, Chosen lanes, const std::vector<Chosen>& rows) const {
+  size_t place(size_t i, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     bool swapped = !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
     if (!swapped) return i;
     return i == lanes.axis ? rows.back().axis : i == rows.back().axis ? lanes.axis : i;
   }
-  static int64_t partOf(size_t axis, Chosen lanes, const std::vector<Chosen>& rows) {
+  static int64_t partOf(size_t axis, AxisPart lanes, const std::vector<AxisPart>& rows) {
     if (axis == lanes.axis) return lanes.amount;
-    for (Chosen r : rows)
+    for (AxisPart r : rows)
       if (r.axis == axis) return r.amount;
     return 1;
   }
 
   /// How many times a result is computed on average: more than once where tiles overlap. Terms that are left over stand
   /// behind the loop, in vectors of several lengths.
-  double repeated(Chosen lanes, const std::vector<Chosen>& rows) const {
-    auto of = [&](Chosen c) {
+  double repeated(AxisPart lanes, const std::vector<AxisPart>& rows) const {
+    auto of = [&](AxisPart c) {
       int64_t extent = axes_[c.axis].extent, rest = extent % c.amount;
       if (rest && axes_[c.axis].isTerm) return 1 + kLeftOver / static_cast<double>(extent);
       return rest ? static_cast<double>(extent - rest + c.amount) / static_cast<double>(extent) : 1.0;
     };
     double times = of(lanes);
-    for (Chosen r : rows) times *= of(r);
+    for (AxisPart r : rows) times *= of(r);
     return times;
   }
 
   /// How many times as long the kernel takes if its tiles leave no loop that threads can share.
-  double inOneThread(Chosen lanes, const std::vector<Chosen>& rows) const {
+  double inOneThread(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     if (threads_ < 2) return 1;
     for (size_t i = 0; i < axes_.size(); ++i) {
       const int64_t part = partOf(i, lanes, rows), steps = (axes_[i].extent + part - 1) / part;
@@ -247,7 +249,7 @@ private:
 
   /// Whether gates and divisions in the address of a read fold at compile time: the lanes are the whole axis,
   /// and the sums that decide with them are short enough to be unrolled.
-  bool isKnownInAdvance(size_t read, Chosen lanes, int64_t all) const {
+  bool isKnownInAdvance(size_t read, AxisPart lanes, int64_t all) const {
     if (lanes.amount != axes_[lanes.axis].extent) return false;
     for (const TileAxis& a : axes_) {
       if (!a.isTerm || (!a.gates[read] && a.strides[read] != TileAxis::kNotLinear)) continue;
@@ -255,7 +257,7 @@ private:
       if (!with.empty() && &a != &axes_[lanes.axis] &&
           std::ranges::find(with[read], a.range) == with[read].end())
         continue;
-      if (a.extent > kWindow) return false;
+      if (a.extent > kUnrolledWindow) return false;
       all *= a.extent;
     }
     return all <= mostWrittenOut(width_) * (axes_[lanes.axis].isTerm ? 1 : written_.steps) &&
@@ -263,7 +265,7 @@ private:
   }
 
   /// Elements that lie in the fetched lines for each one that a tile reads, in one step or in those that follow.
-  double fetchedForEach(size_t read, Chosen lanes, const std::vector<Chosen>& rows) const {
+  double fetchedForEach(size_t read, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     double run = 1;
     for (size_t at = 0; at < axes_.size(); ++at)
       if (!axes_[at].isTerm && axes_[at].strides[read] == 1)
@@ -278,7 +280,7 @@ private:
   /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
   /// not depend on: if the elements of one iteration fit in a cache, the next iteration finds them there;
   /// else they come from the next cache.
-  double fromCaches(Chosen lanes, const std::vector<Chosen>& rows) const {
+  double fromCaches(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     double cycles = 0;
     for (size_t r = 0; r < reads_; ++r) {
       double step = 1, turn = 1; // elements of a step of the tile, and of an iteration of that loop
@@ -295,7 +297,7 @@ private:
           again = true;
         }
       }
-      if (!again || turn * unused <= kNear) continue; // a cache holds whole lines
+      if (!again || turn * unused <= kFirstCache) continue; // a cache holds whole lines
       cycles += step * unused / (turn <= kCached ? kNextCache : kLastCache);
     }
     return cycles;
@@ -328,13 +330,13 @@ std::vector<int64_t> amounts(const TileAxis& axis, int64_t upTo, int64_t whole) 
 constexpr size_t kOthersKept = 3;
 
 void keepOthers(Tile& tile, const std::vector<TileAxis>& axes,
-                std::vector<std::pair<double, std::vector<Chosen>>> tried) {
+                std::vector<std::pair<double, std::vector<AxisPart>>> tried) {
   std::stable_sort(tried.begin(), tried.end(), [](auto& a, auto& b) { return a.first < b.first; });
   for (const auto& [cycles, parts] : tried) {
     if (tile.others.size() == kOthersKept) return;
     if (cycles == tile.cycles) continue;
     std::string what;
-    for (Chosen c : parts)
+    for (AxisPart c : parts)
       what += fmt::format("{}{} of {}", what.empty() ? "" : " with ", c.amount, axes[c.axis].range.render());
     tile.others.push_back({what, cycles});
   }
@@ -354,10 +356,10 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
     many.push_back(amounts(a, isRagged ? 2 * kMaxVector : kMaxVector, registerLanes));
   }
   double best = Model::kNever;
-  Chosen lanes{0, 1};
-  std::vector<Chosen> rows;
-  std::vector<std::pair<double, std::vector<Chosen>>> tried;
-  auto consider = [&](Chosen v, const std::vector<Chosen>& along) {
+  AxisPart lanes{0, 1};
+  std::vector<AxisPart> rows;
+  std::vector<std::pair<double, std::vector<AxisPart>>> tried;
+  auto consider = [&](AxisPart v, const std::vector<AxisPart>& along) {
     double c = model.cost(v, along);
     if (listOthers && c < Model::kNever) {
       tried.push_back({c, {v}});
@@ -389,7 +391,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
       if (!axes[v].isTerm && !axes[v].oneByOne && axes[v].extent % n == 0) consider({v, n}, {});
   // A third axis, where it makes the tile cheaper.
   if (rows.size() == 1) {
-    Chosen v = lanes, row = rows[0];
+    AxisPart v = lanes, row = rows[0];
     for (size_t b = 0; b < axes.size(); ++b)
       if (b != v.axis && b != row.axis)
         for (int64_t m : few[b])
@@ -399,7 +401,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
   tile.cycles = best;
   tile.together = model.together(lanes, rows);
   keepOthers(tile, axes, std::move(tried));
-  for (Chosen r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
+  for (AxisPart r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
   if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});
   for (const Tile::Part& p : tile.parts) tile.lanes *= p.amount;
   const std::vector<int64_t>& strides = axes[lanes.axis].strides;
@@ -411,14 +413,14 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
 
 std::optional<double> priceOfTile(const std::vector<TileAxis>& axes, const TileMachine& machine,
                                   const std::vector<Tile::Part>& parts) {
-  std::vector<Chosen> chosen;
+  std::vector<AxisPart> chosen;
   for (const Tile::Part& p : parts) {
     const auto at = std::ranges::find(axes, p.range, &TileAxis::range);
     if (at == axes.end() || p.amount < 1 || p.amount > at->extent) return std::nullopt;
     chosen.push_back({static_cast<size_t>(at - axes.begin()), p.amount});
   }
   if (axes.empty()) return std::nullopt;
-  const Chosen lanes = chosen.empty() ? Chosen{0, 1} : chosen.back();
+  const AxisPart lanes = chosen.empty() ? AxisPart{0, 1} : chosen.back();
   if (!chosen.empty()) chosen.pop_back();
   const double cost = Model(axes, machine, {}).cost(lanes, chosen);
   return cost < Model::kNever ? std::optional(cost) : std::nullopt;

@@ -10,9 +10,9 @@ namespace uopscope {
 
 namespace {
 
-constexpr double kOverlap = 4;    ///< 1: parts are added up; infinite: the longest one counts alone
-constexpr double kLeftLoop = 0.5; ///< of a misprediction, each time that a long loop is left
-constexpr double kForeseen = 32;  ///< turns of a loop whose end a processor foresees
+constexpr double kOverlapPower = 4; ///< 1: parts are added up; infinite: the longest one counts alone
+constexpr double kLeftLoop = 0.5;   ///< of a misprediction, each time that a long loop is left
+constexpr double kForeseen = 32;    ///< turns of a loop whose end a processor foresees
 /// Part of the lanes that LLVM makes of the turns of a loop: what is left over is done singly.
 constexpr double kLaneGain = 0.5;
 constexpr double kFewTurns = 4; ///< a shorter loop is written out
@@ -21,15 +21,15 @@ constexpr double kFewTurns = 4; ///< a shorter loop is written out
 constexpr double kFreshCodeNs = 120, kNewCodeNs = 550, kOldCodeNs = 600, kFarCodeNs = 100;
 constexpr int64_t kMostChosen = 16; ///< more launches find nothing faster
 constexpr double kCodeBytes = 6;    ///< of an instruction of the program, in machine code
-constexpr double kWindow = 448;     ///< instructions that a processor looks ahead
+constexpr double kLookAhead = 448;  ///< instructions that a processor looks ahead
 
 /// The sum of parts that overlap: between the longest and all of them.
 double together(std::initializer_list<double> parts) {
   double most = 0, sum = 0;
   for (const double p : parts) most = std::max(most, p);
   if (most <= 0) return 0;
-  for (const double p : parts) sum += std::pow(p / most, kOverlap);
-  return most * std::pow(sum, 1 / kOverlap);
+  for (const double p : parts) sum += std::pow(p / most, kOverlapPower);
+  return most * std::pow(sum, 1 / kOverlapPower);
 }
 
 struct Prices {
@@ -78,7 +78,7 @@ public:
     p.firstCache = times * std::max((work.loads + (lanes ? 0 : misaligned(block))) / rates_.loads,
                                     work.stores / rates_.stores);
     const double ahead =
-        block ? std::max(1.0, kWindow / static_cast<double>(std::max<size_t>(1, b.count))) : 1;
+        block ? std::max(1.0, kLookAhead / static_cast<double>(std::max<size_t>(1, b.count))) : 1;
     p.latency = times * std::max(b.chain, b.path / ahead / gain);
     for (const AccessGroup& g : t.groups()) {
       if (g.block != static_cast<int>(block)) continue;

@@ -9,6 +9,7 @@
 #include "engine/codegen/float_interval.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
+#include "engine/rules/variables.h"
 
 #include <array>
 #include <bit>
@@ -21,7 +22,7 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, y{"y"};
+using rules::x, rules::y;
 constexpr double kInf = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/reduce.h"
 #include "engine/rules/movement_index.h"
+#include "engine/rules/variables.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,8 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
-constexpr PatVar moved{"moved"}, inner{"inner"}, bound{"bound"};
+using rules::inner;
+constexpr PatVar moved{"moved"}, bound{"bound"};
 
 UOp throughMovement(Match& m) {
   UOp root = m.root(), mop = m[moved], base = mop.src(0);

@@ -23,10 +23,10 @@ using namespace pat;
 constexpr int64_t kLongestStride = 8; ///< of windows
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
 constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kColumns = 128;   ///< rows of the result that are copied at once
-constexpr int64_t kTile = 8;        ///< of these rows, which a tile of results reads together
-constexpr int64_t kReaders = 128;   ///< fewest results that must read each of these rows
-constexpr int64_t kNear = 256 << 10; ///< an operand of at most this size in bytes is not copied
+constexpr int64_t kCopiedRows = 128;     ///< rows of the result that are copied at once
+constexpr int64_t kTile = 8;             ///< of these rows, which a tile of results reads together
+constexpr int64_t kReaders = 128;        ///< fewest results that must read each of these rows
+constexpr int64_t kUncopied = 256 << 10; ///< an operand of at most this size in bytes is not copied
 
 /// The place of a result and the step of its window, if the operand uses them only in the sum place * stride
 /// + step * dilation. One of the two factors is 1.
@@ -46,7 +46,7 @@ struct Window {
   std::vector<UOp> paired;
 };
 
-UOp simplified(UOp u) {
+UOp simplifiedWindow(UOp u) {
   return graphRewrite(u, sym(), {.name = "window"});
 }
 
@@ -61,7 +61,7 @@ UOp addressOf(UOp operand) {
   return found;
 }
 
-/// A gate asks whether place * stride + step is 0, and is simplified to ask that of place + step: it gets the sum of the address again.
+/// A gate asks whether place * stride + step is 0, and is simplifiedWindow to ask that of place + step: it gets the sum of the address again.
 UOp withSumOf(const Pair& p, UOp operand) {
   UOpMap<UOp> replace;
   for (UOp u : operand.toposort()) {
@@ -87,7 +87,7 @@ UOp joined(UOp operand, const Pair& p, UOp loop) {
     replace[p.step] = loop - p.place * p.stride;
   else
     replace[p.place] = loop - p.step * p.dilation;
-  UOp result = simplified(withSumOf(p, operand).substitute(replace));
+  UOp result = simplifiedWindow(withSumOf(p, operand).substitute(replace));
   return result.dependsOn(gone) ? UOp() : result;
 }
 
@@ -147,8 +147,8 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
     size *= extentOf(loops[i]);
   }
   UOp memory = registersOf(value.dtype(), size, 0);
-  UOp copy = memory.indexed({simplified(to)}).store(value).end(loops);
-  return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplified(from)}, value.dtype());
+  UOp copy = memory.indexed({simplifiedWindow(to)}).store(value).end(loops);
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplifiedWindow(from)}, value.dtype());
 }
 
 UOp stageWindows(Match& m) {
@@ -198,9 +198,9 @@ UOp stageWindows(Match& m) {
 /// is worth a copy.
 int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
   const int64_t rows = extentOf(row), space = kWindowBytes - registerBytes(sink.toposort());
-  int64_t block = kColumns;
+  int64_t block = kCopiedRows;
   while (block > 0 && (rows % block || block * extentOf(term) * bytes > space)) block -= kTile;
-  return readers >= kReaders && rows * extentOf(term) * bytes > kNear ? block : 0;
+  return readers >= kReaders && rows * extentOf(term) * bytes > kUncopied ? block : 0;
 }
 
 /// Whether a panel that all lanes share (panels.h) can hold every element of an operand of dot products.

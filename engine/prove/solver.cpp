@@ -40,10 +40,6 @@ std::string Solver::version() {
 
 namespace {
 
-bool isIndex(UOp u) {
-  return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
-}
-
 /// Whether an index is converted to or from a type with a width, or its bits are used.
 bool needsBits(UOp root) {
   for (UOp u : root.toposort()) {

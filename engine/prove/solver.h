@@ -47,6 +47,11 @@ private:
   unsigned milliseconds_;
 };
 
+/// Whether the values are indices, which have no width.
+inline bool isIndex(UOp u) {
+  return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
+}
+
 /// The variables, loops and hardware indices of both graphs, in order of first appearance.
 std::vector<UOp> leavesOf(UOp before, UOp after);
 

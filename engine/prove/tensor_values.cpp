@@ -18,25 +18,25 @@ namespace uopscope::prove {
 
 namespace {
 
-using Sizes = std::vector<int64_t>;
+using Places = std::vector<int64_t>;
 
-Sizes numbersOf(std::span<const Sint> shape) {
-  Sizes out;
+Places numbersOf(std::span<const Sint> shape) {
+  Places out;
   for (const Sint& s : shape) {
     if (!s.isInt()) throw Error(ErrorKind::Unsupported, "a shape that is no number");
     out.push_back(s.i());
   }
   return out;
 }
-size_t countOf(const Sizes& shape) {
+size_t countOf(const Places& shape) {
   int64_t n = 1;
   for (int64_t s : shape) n *= s;
   return static_cast<size_t>(n);
 }
 /// Calls f(place, element) for each element of the shape in row-major order.
 template <typename F>
-void eachElement(const Sizes& shape, F f) {
-  Sizes at(shape.size(), 0);
+void eachElement(const Places& shape, F f) {
+  Places at(shape.size(), 0);
   for (size_t n = 0, all = countOf(shape); n < all; ++n) {
     f(at, n);
     for (size_t i = shape.size(); i-- > 0;) {
@@ -46,7 +46,7 @@ void eachElement(const Sizes& shape, F f) {
   }
 }
 /// The position in row-major order; -1 if it is outside of the shape.
-int64_t flat(const Sizes& shape, const Sizes& at) {
+int64_t flat(const Places& shape, const Places& at) {
   int64_t n = 0;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (at[i] < 0 || at[i] >= shape[i]) return -1;
@@ -100,11 +100,11 @@ TensorValues::Values TensorValues::compute(UOp u) {
 TensorValues::Values TensorValues::moved(UOp u) {
   const Values& from = of(u.src(0));
   if (u.is(Op::RESHAPE)) return from;
-  Sizes to = numbersOf(u.shape()), shape = numbersOf(u.src(0).shape()), shift(shape.size(), 0);
+  Places to = numbersOf(u.shape()), shape = numbersOf(u.src(0).shape()), shift(shape.size(), 0);
   if (u.in({Op::PAD, Op::SHRINK})) shift = numbersOf(uopToShape(u.src(1)));
   Values out(countOf(to), convertConst(u.dtype(), ConstValue::ofInt(0)));
-  Sizes at(shape.size());
-  eachElement(to, [&](const Sizes& place, size_t n) {
+  Places at(shape.size());
+  eachElement(to, [&](const Places& place, size_t n) {
     for (size_t i = 0; i < place.size(); ++i) {
       if (u.is(Op::PERMUTE))
         at[static_cast<size_t>(u.arg().ints()[i])] = place[i];
@@ -123,10 +123,10 @@ TensorValues::Values TensorValues::moved(UOp u) {
 TensorValues::Values TensorValues::reduced(UOp u) {
   const auto& reduce = u.arg().as<ReduceArg>();
   const Values& from = of(u.src(0));
-  Sizes to = numbersOf(u.shape()), shape = numbersOf(u.src(0).shape());
+  Places to = numbersOf(u.shape()), shape = numbersOf(u.src(0).shape());
   Values out(countOf(to), identityElement(reduce.op, u.dtype()).constValue());
-  eachElement(shape, [&](const Sizes& place, size_t n) {
-    Sizes at = place;
+  eachElement(shape, [&](const Places& place, size_t n) {
+    Places at = place;
     for (int64_t axis : reduce.axes) at[static_cast<size_t>(axis)] = 0;
     ConstValue& sum = out[static_cast<size_t>(flat(to, at))];
     sum = evalAlu(reduce.op, u.dtype(), u.dtype(), {sum, from[n]});

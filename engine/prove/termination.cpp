@@ -1,6 +1,7 @@
 // Measures of graphs, and the order in which they remove rules from a set.
 #include "engine/prove/termination.h"
 
+#include "engine/prove/solver.h"
 #include "engine/uop/linear.h"
 
 #include <algorithm>
@@ -28,10 +29,6 @@ static_assert(std::size(kNames) == kMeasures);
 
 constexpr OpSet kSeldom{Op::THREEFRY, Op::POW, Op::EXP2, Op::LOG2, Op::SIN, Op::CMPEQ,     Op::SUB,
                         Op::NEG,      Op::MAX, Op::MOD,  Op::IDIV, Op::XOR, Op::RECIPROCAL};
-
-bool isIndex(UOp u) {
-  return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
-}
 
 } // namespace
 

@@ -14,13 +14,13 @@ namespace uopscope {
 namespace {
 
 /// A Scheduler in the tensor pool; it holds the nodes that it needs.
-struct ScriptKernel {
+struct ScriptScheduler {
   std::string device;
   UOpRef first;
   KernelOptimizer kernel;
   std::vector<UOpRef> held; ///< all earlier graphs, whose nodes a script may still use
 
-  ScriptKernel(UOp ast, const std::string& d)
+  ScriptScheduler(UOp ast, const std::string& d)
       : device(d), first(ast), kernel(ast, Device::get(d).renderer().target()) {
     hold();
   }
@@ -64,26 +64,26 @@ void bindOpts(py::module_& m) {
           "__eq__", [](const Opt& a, const Opt& b) { return a == b; }, py::is_operator())
       .def("__hash__", [](const Opt& o) { return std::hash<std::string>()(toString(o)); })
       .def("__repr__", [](const Opt& o) { return toString(o); });
-  py::class_<ScriptKernel>(m, "KernelScheduler")
+  py::class_<ScriptScheduler>(m, "KernelScheduler")
       .def(py::init([](UOp ast, const std::string& device) {
         PoolScope scope(tensorPool());
         NodesHeld held;
-        return ScriptKernel(ast, device);
+        return ScriptScheduler(ast, device);
       }))
-      .def("copy", [](const ScriptKernel& s) { return ScriptKernel(s); })
-      .def_property_readonly("ast", [](const ScriptKernel& s) { return s.kernel.ast(); })
-      .def_property_readonly("applied_opts", [](const ScriptKernel& s) { return s.kernel.applied(); })
-      .def_property_readonly("rngs", [](const ScriptKernel& s) { return nodes(s.kernel.ranges()); })
-      .def_property_readonly("reduceops", [](const ScriptKernel& s) { return nodes(s.kernel.reduces()); })
-      .def_property_readonly("bufs", [](const ScriptKernel& s) { return nodes(s.kernel.accesses()); })
-      .def("parallel_ranges", [](const ScriptKernel& s) { return nodes(s.kernel.parallelRanges()); })
+      .def("copy", [](const ScriptScheduler& s) { return ScriptScheduler(s); })
+      .def_property_readonly("ast", [](const ScriptScheduler& s) { return s.kernel.ast(); })
+      .def_property_readonly("applied_opts", [](const ScriptScheduler& s) { return s.kernel.applied(); })
+      .def_property_readonly("rngs", [](const ScriptScheduler& s) { return nodes(s.kernel.ranges()); })
+      .def_property_readonly("reduceops", [](const ScriptScheduler& s) { return nodes(s.kernel.reduces()); })
+      .def_property_readonly("bufs", [](const ScriptScheduler& s) { return nodes(s.kernel.accesses()); })
+      .def("parallel_ranges", [](const ScriptScheduler& s) { return nodes(s.kernel.parallelRanges()); })
       .def("apply",
-           [](ScriptKernel& s, const Opt& opt) { s.change([&](KernelOptimizer& k) { k.apply(opt); }); })
+           [](ScriptScheduler& s, const Opt& opt) { s.change([&](KernelOptimizer& k) { k.apply(opt); }); })
       .def("loops_to_global",
-           [](ScriptKernel& s) { s.change([](KernelOptimizer& k) { k.loopsToGlobal(); }); })
-      .def("choose", [](ScriptKernel& s) { s.change([](KernelOptimizer& k) { chooseOpts(k); }); })
-      .def_property_readonly("name", [](const ScriptKernel& s) { return s.kernel.name(); })
-      .def("optimized", [](ScriptKernel& s) {
+           [](ScriptScheduler& s) { s.change([](KernelOptimizer& k) { k.loopsToGlobal(); }); })
+      .def("choose", [](ScriptScheduler& s) { s.change([](KernelOptimizer& k) { chooseOpts(k); }); })
+      .def_property_readonly("name", [](const ScriptScheduler& s) { return s.kernel.name(); })
+      .def("optimized", [](ScriptScheduler& s) {
         PoolScope scope(tensorPool());
         NodesHeld held;
         return s.kernel.optimized();

@@ -32,9 +32,9 @@ bool repeatsOperands(UOp u) {
   return u.is(Op::MAX) || (kTested.has(u.op()) && !u.dtype().isFloat());
 }
 
-class Writer {
+class CWriter {
 public:
-  Writer(const LoweredKernel& kernel, CText& language)
+  CWriter(const LoweredKernel& kernel, CText& language)
       : kernel_(kernel), signature_(signatureOf(kernel)), types_(language) {}
 
   std::string write(std::vector<TextLine>* lines) {
@@ -452,7 +452,7 @@ private:
 } // namespace
 
 std::string writeC(const LoweredKernel& kernel, CText& language, std::vector<TextLine>* lines) {
-  return Writer(kernel, language).write(lines);
+  return CWriter(kernel, language).write(lines);
 }
 
 } // namespace uopscope

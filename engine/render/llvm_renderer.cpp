@@ -24,9 +24,9 @@ namespace {
 
 constexpr int kTile = 12; ///< vectors of products that a loop adds up at least to fill the machine's units
 
-class Writer {
+class IrWriter {
 public:
-  Writer(const LoweredKernel& kernel, const LlvmDialect& dialect)
+  IrWriter(const LoweredKernel& kernel, const LlvmDialect& dialect)
       : kernel_(kernel), dialect_(dialect), signature_(signatureOf(kernel)), tiles_(kernel) {
     out_.isOfProcessor = !dialect.hasGroups();
   }
@@ -470,7 +470,7 @@ std::string LlvmRenderer::renderWithLines(const LoweredKernel& kernel, std::vect
 }
 
 std::string writeLlvm(const LoweredKernel& kernel, const LlvmDialect& dialect, std::vector<TextLine>* lines) {
-  return Writer(kernel, dialect).write(lines);
+  return IrWriter(kernel, dialect).write(lines);
 }
 
 int LlvmDialect::arrayAlignment(DType element, int64_t size) const {

@@ -20,10 +20,10 @@ bool isPacked(DType d) {
 }
 
 /// Functions that a kernel declares if it calls them. One on f32 is also there with f64 in place of it.
-struct Helper {
+struct WgslHelper {
   const char *name, *text;
 };
-constexpr Helper kHelpers[] = {
+constexpr WgslHelper kHelpers[] = {
     {"from_bits", "fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits); }\n"},
     {"long_from_bits", "fn long_from_bits(bits: u64) -> f64 { return bitcast<f64>(bits); }\n"},
     {"to_u32_f32", "fn to_u32_f32(x: f32) -> u32 { return select(u32(x), u32(i32(x)), x < 0); }\n"},

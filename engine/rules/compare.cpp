@@ -210,8 +210,6 @@ UOp lessOfRemainder(Match& m) {
   return less(y, 0).logicalNot() & less(y, c);
 }
 
-constexpr Pat xWrap = Pat(x).withDtype(kMaskInts & ~kMaskIndex);
-
 constexpr RuleDef kCompareRules[] = {
     RULE("lt-of-quotient", pat::op(Op::CMPLT, xi / c0, c1), lessOfQuotient),
     RULE("lt-of-remainder", pat::op(Op::CMPLT, xi % c0, c1), lessOfRemainder),

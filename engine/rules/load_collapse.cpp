@@ -21,30 +21,30 @@ void splitAnd(UOp u, std::vector<UOp>& out) {
   }
 }
 
-UOp asIndex(UOp u) {
+UOp castToIndex(UOp u) {
   return u.cast(dtypes::index);
 }
 
 /// u == k*r + rest with a constant k. Casts between integers are ignored.
-struct Linear {
+struct Multiple {
   int64_t k = 0;
   UOp rest; ///< null: 0
 };
-std::optional<Linear> linearIn(UOp u, UOp r) {
-  if (!u.dependsOn(r)) return Linear{0, asIndex(u)};
-  if (u == r) return Linear{1, {}};
+std::optional<Multiple> linearIn(UOp u, UOp r) {
+  if (!u.dependsOn(r)) return Multiple{0, castToIndex(u)};
+  if (u == r) return Multiple{1, {}};
   if (u.is(Op::CAST) && u.dtype().isInt() && u.src(0).dtype().isInt()) return linearIn(u.src(0), r);
   if (u.is(Op::ADD)) {
     auto a = linearIn(u.src(0), r), b = linearIn(u.src(1), r);
     if (!a || !b) return {};
     UOp rest = !a->rest ? b->rest : !b->rest ? a->rest : a->rest + b->rest;
-    return Linear{a->k + b->k, rest};
+    return Multiple{a->k + b->k, rest};
   }
   if (u.is(Op::MUL) && u.src(1).isConst() && u.dtype().isInt()) {
     auto a = linearIn(u.src(0), r);
     if (!a) return {};
     int64_t f = u.src(1).arg().i();
-    return Linear{a->k * f, a->rest ? a->rest * f : UOp()};
+    return Multiple{a->k * f, a->rest ? a->rest * f : UOp()};
   }
   return {};
 }
@@ -123,7 +123,7 @@ std::optional<UOp> collapseOver(UOp value, UOp r) {
   Bounds b;
   for (UOp c : term->conditions)
     if (!addCondition(c, r, b)) return {};
-  UOp zero = UOp::constant(value.dtype(), int64_t{0}), extent = asIndex(r.src(0)), start = UOp::index(0);
+  UOp zero = UOp::constant(value.dtype(), int64_t{0}), extent = castToIndex(r.src(0)), start = UOp::index(0);
   UOp result;
   if (b.fixed) {
     UOp valid = (b.fixed >= (b.lower ? b.lower.maximum(start) : start)) &

@@ -8,7 +8,7 @@ namespace uopscope::rules {
 
 namespace {
 
-constexpr PatVar a{"a"}, i{"i"}, at{"at"};
+constexpr PatVar a{"a"}, i{"i"};
 constexpr Pat kIndex = pat::any(OpSet{Op::INDEX});
 constexpr OpSet kNoEffect{Op::UNROLL, Op::NOOP, Op::VECTORIZE, Op::SINK};
 constexpr OpSet kEffects{Op::RANGE,  Op::STORE,  Op::KERNEL,        Op::BARRIER, Op::END,

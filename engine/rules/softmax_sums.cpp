@@ -198,27 +198,27 @@ void findComparisons(const Visible& v, std::vector<Visible>& found) {
 }
 
 /// The same number without the conversions between integer types, which keep loop counters.
-UOp asIndex(UOp u) {
-  if (u.is(Op::CAST) && u.src(0).dtype().isInt()) return asIndex(u.src(0));
+UOp withoutCasts(UOp u) {
+  if (u.is(Op::CAST) && u.src(0).dtype().isInt()) return withoutCasts(u.src(0));
   if (u.isConst()) return UOp::index(u.arg().i());
   if (!u.in({Op::ADD, Op::MUL, Op::SUB, Op::NEG})) return u.is(Op::RANGE) ? u : UOp();
   std::vector<UOp> src;
   for (UOp s : u.src()) {
-    src.push_back(asIndex(s));
+    src.push_back(withoutCasts(s));
     if (!src.back()) return {};
   }
   return UOp::make(u.op(), dtypes::index, src);
 }
 
 /// A bound that a comparison sets to the keys that a block of rows sees.
-struct Bound {
+struct KeyBound {
   UOp count;           ///< of leading keys: those that are seen, or those that are hidden; null: no bound
   bool isLast = false; ///< keys from there on are hidden, else those before it
 };
 
 /// The bound of `lower < upper`, for the row that sees most.
-Bound boundOf(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
-  const UOp a = asIndex(lower), b = asIndex(upper);
+KeyBound boundOf(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
+  const UOp a = withoutCasts(lower), b = withoutCasts(upper);
   if (!a || !b) return {};
   UOp rest = UOp::index(0);
   int64_t keys = 0;
@@ -236,7 +236,7 @@ Bound boundOf(UOp lower, UOp upper, const SoftmaxSums& s, UOp first, UOp last) {
   }
   rest = rest + difference.constant;
   if (keys == -1) return {rest, true};
-  return keys == 1 ? Bound{UOp::index(1) - rest, false} : Bound{};
+  return keys == 1 ? KeyBound{UOp::index(1) - rest, false} : KeyBound{};
 }
 
 } // namespace
@@ -281,7 +281,7 @@ VisibleKeys visibleKeys(const SoftmaxSums& sums, UOp first, UOp last) {
   for (const Visible& c : comparisons) {
     const UOp a = c.condition.src(0), b = c.condition.src(1);
     // a < b does not hold: b < a + 1 does.
-    const Bound bound =
+    const KeyBound bound =
         c.holds ? boundOf(a, b, sums, first, last)
                 : boundOf(b, UOp::make(Op::ADD, a.dtype(), {a, a.constLike(int64_t{1})}), sums, first, last);
     if (!bound.count) continue;

@@ -202,8 +202,6 @@ UOp normalizeProduct(Match& m) {
   return product == u ? m.decline("it is in normal form") : product;
 }
 
-constexpr Pat xWrap = Pat(x).withDtype(kMaskInts & ~kMaskIndex);
-
 constexpr OpSet kUsers{Op::IDIV, Op::MOD,   Op::MAX,     Op::CMPLT, Op::CMPNE,  Op::CMPEQ,     Op::WHERE,
                        Op::CAST, Op::INDEX, Op::RANGE,   Op::AND,   Op::OR,     Op::XOR,       Op::SHL,
                        Op::SHR,  Op::STORE, Op::SPECIAL, Op::BIND,  Op::REDUCE, Op::VECTORIZE, Op::NOOP};

@@ -36,7 +36,7 @@ bool hasCustomText(const LoweredKernel& kernel) {
   return std::any_of(kernel.uops.begin(), kernel.uops.end(),
                      [](UOp u) { return u.is(Op::CUSTOM) || u.is(Op::CUSTOMI); });
 }
-bool usesLlvm(const LoweredKernel& kernel) {
+bool compilesByLlvm(const LoweredKernel& kernel) {
   return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
 }
 
@@ -71,7 +71,7 @@ public:
   }
   std::string render(const LoweredKernel& kernel) const override { return renderWithLines(kernel, nullptr); }
   std::string renderWithLines(const LoweredKernel& kernel, std::vector<TextLine>* lines) const override {
-    if (usesLlvm(kernel)) return LlvmRenderer(target()).renderWithLines(kernel, lines);
+    if (compilesByLlvm(kernel)) return LlvmRenderer(target()).renderWithLines(kernel, lines);
     return CRenderer(target()).renderWithLines(kernel, lines);
   }
 
@@ -131,7 +131,7 @@ public:
   std::shared_ptr<Program> compile(const LoweredKernel& kernel, const std::string& source) override {
     KernelSignature signature = signatureOf(kernel);
     return std::make_shared<CpuProgram>(
-        compiler(usesLlvm(kernel)).compile(identifier(kernel.name), signature, source), signature);
+        compiler(compilesByLlvm(kernel)).compile(identifier(kernel.name), signature, source), signature);
   }
   bool isTimed() const override { return true; }
 

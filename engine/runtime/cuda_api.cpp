@@ -86,7 +86,7 @@ Api functionsOf(void* library) {
   return a;
 }
 
-Driver open() {
+Driver openDriver() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)
     throw Error(ErrorKind::Device,
@@ -108,7 +108,7 @@ Driver open() {
 
 const Driver& opened() {
   static const Driver d = [] {
-    Driver made = open();
+    Driver made = openDriver();
     made.api.statusName = [](Status status) { return nameOf(opened().further, status); };
     return made;
   }();

@@ -79,7 +79,7 @@ std::string includeFolder() {
   return fs::exists("/usr/include/cuda_fp16.h") ? "/usr/include" : "";
 }
 
-Nvrtc open() {
+Nvrtc openNvrtc() {
   const LibraryFunctions nvrtc{openLibrary(), "NVRTC", "it is older than CUDA 11.2"};
   Nvrtc n{};
   nvrtc.take(n.version, "nvrtcVersion");
@@ -114,7 +114,7 @@ const Found& findNvrtc() {
   static const Found found = [] {
     Found f;
     try {
-      f.library = open();
+      f.library = openNvrtc();
     } catch (const Error& e) {
       f.missing = e;
     }

@@ -13,11 +13,9 @@
 
 #include <algorithm>
 
-namespace uopscope {
+namespace uopscope::cuda {
 
 namespace {
-
-using namespace cuda;
 
 class CudaCode : public driver::Code {
 public:
@@ -84,8 +82,12 @@ private:
 
 } // namespace
 
+} // namespace uopscope::cuda
+
+namespace uopscope {
+
 std::shared_ptr<Device> makeCudaDevice(const std::string& name) {
-  return std::make_shared<CudaDevice>(name);
+  return std::make_shared<cuda::CudaDevice>(name);
 }
 
 } // namespace uopscope

@@ -34,10 +34,10 @@ constexpr Kind kFiles{"DISK", makeFileDevice};
 constexpr Kind kPython{"PYTHON", makeRefDevice};
 
 /// Kinds of hardware without a driver here, with advice for the user.
-struct Missing {
+struct DeviceNotHere {
   const char *name, *advice;
 };
-constexpr Missing kMissing[] = {
+constexpr DeviceNotHere kMissing[] = {
     {"METAL", "running its kernels takes macOS and a device that uses its Metal driver"},
     {"GPU", "DEV=CL runs them by OpenCL"},
     {"HIP", "DEV=AMD runs on GPUs of AMD by HIP"},
@@ -80,7 +80,7 @@ const Kind& kindNamed(const std::string& canonical) {
   for (const Kind& k : kKinds)
     if (wellFormed && name == k.name) return k;
   if (wellFormed && name == kPython.name) return kPython;
-  for (const Missing& m : kMissing) {
+  for (const DeviceNotHere& m : kMissing) {
     if (name != m.name) continue;
     std::string instead =
         isGpuLanguage(name) ? fmt::format("; DEV=NULL:{} renders its kernels and runs nothing", name) : "";
@@ -145,7 +145,7 @@ std::string Device::defaultName() {
     for (const Kind& k : kKinds)
       if (envInt(k.name, 0) == 1) want(k.name);
     if (envInt(kPython.name, 0) == 1) want(kPython.name);
-    for (const Missing& m : kMissing)
+    for (const DeviceNotHere& m : kMissing)
       if (envInt(m.name, 0) == 1) want(m.name);
     if (wanted.size() > 1)
       throw Error(ErrorKind::Device,

@@ -35,7 +35,7 @@ constexpr char kMagic[8] = {'u', 'o', 'p', 'c', 'a', 'c', 'h', '1'};
 constexpr const char* kSuffix = ".entry";
 constexpr const char* kUnfinished = ".unfinished";
 /// The number of parts does not go by the size, so that a cache whose size is changed finds its entries.
-constexpr size_t kParts = 64, kLarge = 128 << 20;
+constexpr size_t kParts = 64, kSmallestWithParts = 128 << 20;
 constexpr size_t kDeletedAtOnce = 200;
 
 uint64_t hashOf(std::string_view text, uint64_t seed) {
@@ -98,7 +98,7 @@ struct File {
 } // namespace
 
 DiskCache::DiskCache(std::string directory, size_t maxBytes)
-    : directory_(std::move(directory)), parts_(maxBytes < kLarge ? 1 : kParts),
+    : directory_(std::move(directory)), parts_(maxBytes < kSmallestWithParts ? 1 : kParts),
       maxBytes_(maxBytes / parts_.size()) {}
 
 size_t DiskCache::partOf(std::string_view key) const {

@@ -153,7 +153,7 @@ void* library() {
       "them, DEV=REF:AMD interprets them");
 }
 
-Driver open() {
+Driver openHip() {
   void* hip = library();
   Driver d{functionsOf(hip), furtherOf(hip)};
   int count = 0;
@@ -171,7 +171,7 @@ Driver open() {
 }
 
 const Driver& opened() {
-  static const Driver d = open();
+  static const Driver d = openHip();
   return d;
 }
 

@@ -268,7 +268,7 @@ std::shared_ptr<Pool> keepLaunchOnly(LoweredKernel& k) {
 }
 
 /// A kernel that must be made.
-struct Missing {
+struct MissingKernel {
   const ScheduleItem* item;
   Device* device;
   ContentKey byContent;
@@ -278,8 +278,8 @@ struct Missing {
 
 constexpr size_t kMany = 16; ///< kernels whose compilation takes memory worth giving back
 
-void makeInParallel(std::vector<Missing>& missing) {
-  auto make = [](Missing& m) {
+void makeInParallel(std::vector<MissingKernel>& missing) {
+  auto make = [](MissingKernel& m) {
     try {
       m.made = makeKernel(*m.item, *m.device);
       std::shared_ptr<Pool> workings = keepLaunchOnly(m.made->kernel->lowered);
@@ -289,15 +289,15 @@ void makeInParallel(std::vector<Missing>& missing) {
     }
   };
   auto threads = std::min<size_t>(missing.size(), static_cast<size_t>(loweringThreads()));
-  if (userRulesVersion()) threads = 1; // rules of a script run on the thread of the script
-  for (const Missing& m : missing)     // timing needs an otherwise idle machine
+  if (userRulesVersion()) threads = 1;   // rules of a script run on the thread of the script
+  for (const MissingKernel& m : missing) // timing needs an otherwise idle machine
     if (m.device->renderer().target().preMatcher || wantsSearch(m.item->ast, *m.device)) threads = 1;
   std::vector<std::unique_ptr<Observer>> observers(missing.size());
   Observer* observer = Observer::current();
   for (size_t i = 0; observer && threads > 1 && i < missing.size(); ++i)
     if (observers[i] = observer->fork(i); !observers[i]) threads = 1;
   if (threads <= 1) {
-    for (Missing& m : missing) make(m);
+    for (MissingKernel& m : missing) make(m);
     return;
   }
   std::atomic<size_t> next{0};
@@ -331,7 +331,7 @@ void makeInParallel(std::vector<Missing>& missing) {
 }
 
 /// Compiling many kernels takes as much memory as a large model's values: neither keeps memory that the other needs.
-void makeAll(std::vector<Missing>& missing, std::span<Device* const> devices) {
+void makeAll(std::vector<MissingKernel>& missing, std::span<Device* const> devices) {
   if (missing.size() < kMany) return makeInParallel(missing);
   for (Device* device : devices)
     if (device) device->releaseKept();
@@ -364,7 +364,7 @@ int loweringThreads() {
 void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const> devices) {
   Cache& c = cache();
   uint64_t settings = kernelSettingsNumber();
-  std::vector<Missing> missing;
+  std::vector<MissingKernel> missing;
   std::vector<std::pair<NodeKey, ContentKey>> wanted;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!items[i].ast.is(Op::SINK)) continue;
@@ -376,16 +376,16 @@ void prepareKernels(std::span<const ScheduleItem> items, std::span<Device* const
     wanted.emplace_back(byNode, byContent);
     auto kept = c.byContent.find(byContent);
     if (kept != c.byContent.end()) kept->second->used = ++c.now; // protects it from eviction
-    bool known =
-        kept != c.byContent.end() || std::any_of(missing.begin(), missing.end(),
-                                                 [&](const Missing& m) { return m.byContent == byContent; });
+    bool known = kept != c.byContent.end() ||
+                 std::any_of(missing.begin(), missing.end(),
+                             [&](const MissingKernel& m) { return m.byContent == byContent; });
     if (!known) missing.push_back({&items[i], device, byContent, nullptr, nullptr});
   }
   makeAll(missing, devices);
   std::lock_guard lock(c.mutex);
   makeRoom(c);
   std::exception_ptr failure;
-  for (Missing& m : missing) {
+  for (MissingKernel& m : missing) {
     ++c.stats.misses;
     if (m.made) m.made->used = ++c.now;
     if (m.made) {

@@ -18,7 +18,7 @@ constexpr const char* kDrivers =
     "a driver (Debian: pocl-opencl-icd runs on the CPU, nvidia-opencl-icd, intel-opencl-icd and "
     "mesa-opencl-icd on GPUs)";
 
-Api open() {
+Api openOpenCl() {
   void* library = nullptr;
   for (const char* name :
        {"libOpenCL.so.1", "libOpenCL.so", "/System/Library/Frameworks/OpenCL.framework/OpenCL"})
@@ -75,7 +75,7 @@ std::vector<Object> devicesOf(const std::vector<Object>& platforms, Bits kind) {
 } // namespace
 
 const Api& api() {
-  static const Api a = open();
+  static const Api a = openOpenCl();
   return a;
 }
 

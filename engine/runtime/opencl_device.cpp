@@ -13,11 +13,9 @@
 #include <cstdlib>
 #include <optional>
 
-namespace uopscope {
+namespace uopscope::opencl {
 
 namespace {
-
-using namespace opencl;
 
 class OpenClDevice : public Device, public QueueOwner {
 public:
@@ -95,8 +93,12 @@ private:
 
 } // namespace
 
+} // namespace uopscope::opencl
+
+namespace uopscope {
+
 std::shared_ptr<Device> makeOpenClDevice(const std::string& name) {
-  return std::make_shared<OpenClDevice>(name);
+  return std::make_shared<opencl::OpenClDevice>(name);
 }
 
 } // namespace uopscope

@@ -32,6 +32,9 @@ constexpr double kTimingSeconds = 0.01;
 constexpr int kTimings = 12;
 /// The search goes on while a round improves the time by this factor.
 constexpr double kProgress = 0.99;
+/// No round begins after so many candidates for each of the best that are kept: a kernel with several reductions, as
+/// attention has, offers hundreds a round, and later rounds gain a few percent.
+constexpr size_t kMostCandidates = 500;
 
 std::vector<Opt> actionsFor(const KernelOptimizer& s) {
   std::vector<Opt> actions;
@@ -116,13 +119,18 @@ struct Attempt {
   std::shared_ptr<Program> program = {};
   std::string refusal = {};
   double seconds = std::numeric_limits<double>::infinity();
-  size_t number = 0; ///< in the order of consideration
+  size_t number = 0;      ///< in the order of consideration
+  bool isBounded = false; ///< refused if it has more operations than BEAM_UOPS_MAX
 };
 
 std::string textOf(const std::vector<Opt>& opts) {
   auto list = nlohmann::json::array();
   for (const Opt& o : opts) list.push_back(toString(o));
   return list.dump();
+}
+
+bool isTooLarge(const LoweredKernel& k) {
+  return static_cast<int64_t>(k.uops.size()) > vars::beamUopsMax;
 }
 
 /// Compiles without an observer: the winning kernel is recorded when it is finally made.
@@ -138,6 +146,11 @@ void compileAll(UOp ast, std::vector<Attempt>& candidates, Device& device) {
       try {
         c.lowered = lowerKernel(asked[i], device.renderer().target());
         PoolScope pool(*c.lowered.pool);
+        if (c.isBounded && isTooLarge(c.lowered)) {
+          c.refusal = fmt::format("{} operations, more than BEAM_UOPS_MAX={}", c.lowered.uops.size(),
+                                  vars::beamUopsMax.value());
+          continue;
+        }
         c.program = device.compile(c.lowered, device.renderer().render(c.lowered));
       } catch (const Error& e) {
         c.refusal = e.what();
@@ -199,7 +212,8 @@ void tell(const Attempt& c) {
   if (Observer* observer = Observer::current())
     observer->onCandidate({opts, ran ? static_cast<int64_t>(c.seconds * 1e9) : -1, c.refusal});
   if (vars::debug >= 3)
-    fmt::print("BEAM {:>12} {}\n", ran ? fmt::format("{:.2f} us", c.seconds * 1e6) : "refused", opts);
+    fmt::print("BEAM {:>12} {:>6} {}\n", ran ? fmt::format("{:.2f} us", c.seconds * 1e6) : "refused",
+               c.lowered.uops.size(), opts);
 }
 
 /// Whether Opts still beat those by hand when both are timed in turns: among hundreds of candidates one is fast by chance.
@@ -228,19 +242,20 @@ SearchResult search(UOp ast, Device& device, int width) {
   }();
   UOpMap<bool> seen;
   std::vector<Attempt> beam, round;
-  auto consider = [&](KernelOptimizer s) {
+  auto consider = [&](KernelOptimizer s, bool isBounded = true) {
     if (s.expandedSize() <= kMaxExpanded && seen.emplace(s.ast(), true).second)
-      round.push_back({.state = std::move(s), .number = seen.size()});
+      round.push_back({.state = std::move(s), .number = seen.size(), .isBounded = isBounded});
   };
   KernelOptimizer chosen = bare;
   {
     ObserverScope unheard(nullptr);
     chooseOpts(chosen);
   }
-  consider(bare);
-  consider(chosen);
+  consider(bare, false);
+  consider(chosen, false);
   double best = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kRounds && !round.empty(); ++n) {
+    if (result.candidates.size() >= kMostCandidates * static_cast<size_t>(width)) break;
     compileAll(ast, round, device);
     double before = best;
     for (Attempt& c : round) {
@@ -294,10 +309,10 @@ SearchResult search(UOp ast, Device& device, int width) {
 
 std::string keyOf(const std::string& content, Device& device, int width) {
   const Target& target = device.renderer().target();
-  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={} PLAIN={}\n{}\n{}", content,
-                     width, target.device, target.suffix, target.globalMax[0], vars::nolocals.value(),
-                     vars::tc.value(), vars::tcSelect.value(), vars::plain.value(), buildIdentity(),
-                     processor().name + hostIdentity());
+  return fmt::format("{} BEAM={} {} {} cores={} NOLOCALS={} TC={} TC_SELECT={} PLAIN={} most={}\n{}\n{}",
+                     content, width, target.device, target.suffix, target.globalMax[0],
+                     vars::nolocals.value(), vars::tc.value(), vars::tcSelect.value(), vars::plain.value(),
+                     vars::beamUopsMax.value(), buildIdentity(), processor().name + hostIdentity());
 }
 
 /// Opts may have been kept from anybody's file: those that do not fit the kernel count as none.

@@ -74,7 +74,7 @@ Api functionsOf(void* library) {
   return a;
 }
 
-Api open() {
+Api openWebGpu() {
   void* library = nullptr;
   if (const char* path = std::getenv("WEBGPU_LIB"); path && *path) {
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -114,7 +114,7 @@ std::string Text::str() const {
 }
 
 const Api& api() {
-  static const Api a = open();
+  static const Api a = openWebGpu();
   return a;
 }
 

@@ -14,11 +14,9 @@
 #include <cstdlib>
 #include <optional>
 
-namespace uopscope {
+namespace uopscope::webgpu {
 
 namespace {
-
-using namespace webgpu;
 
 class WebGpuDevice : public Device {
 public:
@@ -97,8 +95,12 @@ private:
 
 } // namespace
 
+} // namespace uopscope::webgpu
+
+namespace uopscope {
+
 std::shared_ptr<Device> makeWebGpuDevice(const std::string& name) {
-  return std::make_shared<WebGpuDevice>(name);
+  return std::make_shared<webgpu::WebGpuDevice>(name);
 }
 
 } // namespace uopscope

@@ -7,6 +7,7 @@
 #include "engine/base/id_map.h"
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
+#include "engine/rules/variables.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
@@ -33,7 +34,7 @@ UOp assignedBuffer(UOp target) {
 namespace {
 
 using namespace pat;
-constexpr PatVar x{"x"}, y{"y"};
+using rules::x, rules::y;
 constexpr int64_t kSplitFrom = 32768; // input elements per output from which a reduction is split
 constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
 constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
@@ -74,11 +75,11 @@ UOp unreshaped(UOp u) {
 bool hasNoOptions(const Match& m) {
   return !m.root().arg();
 }
-bool hasMemory(const Match& m) {
+bool valueHasMemory(const Match& m) {
   return unreshaped(m[x]).in(kHasMemory);
 }
 bool hasNoMemory(const Match& m) {
-  return !hasMemory(m);
+  return !valueHasMemory(m);
 }
 /// False for an assignment to a value without memory: CONTIGUOUS must not be removed from it.
 bool updatesMemory(const Match& m) {
@@ -357,7 +358,7 @@ constexpr RuleDef kEarliest[] = {
          guard::when(keepsShape, "the shape changes")),
     RULE("merge-permute", any(Op::PERMUTE), mergePermute),
     RULE("contiguous-of-memory", op(Op::CONTIGUOUS, x).more(), x, guard::when(hasNoOptions, "it has options"),
-         guard::when(hasMemory, "the value has no memory of its own"),
+         guard::when(valueHasMemory, "the value has no memory of its own"),
          guard::when(updatesMemory, "an update of a value without memory")),
     RULE("reduce-repeated", any(Op::REDUCE_AXIS), reduceRepeated),
     RULE("store-strided-operand", any(Op::REDUCE_AXIS), storeStridedOperand),

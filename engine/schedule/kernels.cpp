@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/id_map.h"
 #include "engine/rules/movement_index.h"
+#include "engine/rules/variables.h"
 #include "engine/schedule/passes.h"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ UOp toParameter(Match& m) {
   return UOp::make(Op::DEFINE_GLOBAL, buffer.dtype().ptr(buffer.shape()[0].i()), {}, Arg::of(it->second));
 }
 
-constexpr PatVar x{"x"};
+using rules::x;
 
 constexpr RuleDef kInKernel[] = {
     RULE("buffer-to-parameter", any({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER}), toParameter),

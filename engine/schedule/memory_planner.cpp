@@ -56,10 +56,10 @@ int64_t rounded(const Lifetime& life) {
   return (std::max<int64_t>(life.bytes, 1) + kAlign - 1) / kAlign * kAlign;
 }
 
-using Indices = std::vector<size_t>;
+using LifetimeIndices = std::vector<size_t>;
 
 /// The bytes that live together at the worst time: no plan needs fewer.
-int64_t mostTogether(std::span<const Lifetime> lives, const Indices& of) {
+int64_t mostTogether(std::span<const Lifetime> lives, const LifetimeIndices& of) {
   std::map<size_t, int64_t> change;
   for (size_t k : of)
     change[lives[k].first] += rounded(lives[k]), change[lives[k].last + 1] -= rounded(lives[k]);
@@ -68,7 +68,8 @@ int64_t mostTogether(std::span<const Lifetime> lives, const Indices& of) {
   return most;
 }
 
-int64_t placeByTime(std::span<const Lifetime> lives, const Indices& of, std::vector<int64_t>& offsets) {
+int64_t placeByTime(std::span<const Lifetime> lives, const LifetimeIndices& of,
+                    std::vector<int64_t>& offsets) {
   struct Event {
     size_t time;
     bool opens;
@@ -93,14 +94,14 @@ int64_t placeByTime(std::span<const Lifetime> lives, const Indices& of, std::vec
 
 using Weight = double (*)(const Lifetime&);
 
-int64_t placeByWeight(std::span<const Lifetime> lives, Indices of, Weight weight,
+int64_t placeByWeight(std::span<const Lifetime> lives, LifetimeIndices of, Weight weight,
                       std::vector<int64_t>& offsets) {
   std::sort(of.begin(), of.end(), [&](size_t a, size_t b) {
     return std::tuple(-weight(lives[a]), lives[a].first, a) <
            std::tuple(-weight(lives[b]), lives[b].first, b);
   });
   int64_t arena = 0;
-  Indices byOffset;
+  LifetimeIndices byOffset;
   for (size_t k : of) {
     int64_t bytes = rounded(lives[k]), from = 0, best = -1, narrowest = 0;
     for (size_t other : byOffset) {
@@ -128,7 +129,7 @@ constexpr Weight kWeights[] = {
 } // namespace
 
 MemoryPlan planMemory(std::span<const Lifetime> lifetimes) {
-  std::map<std::string, Indices> byDevice;
+  std::map<std::string, LifetimeIndices> byDevice;
   for (size_t k = 0; k < lifetimes.size(); ++k) byDevice[lifetimes[k].device].push_back(k);
   MemoryPlan plan;
   plan.offsets.resize(lifetimes.size());

@@ -1,4 +1,5 @@
 // Functions of one argument, built from elementwise operations.
+#include "engine/tensor/real_values.h"
 #include "engine/tensor/tensor.h"
 
 #include <cmath>
@@ -16,14 +17,10 @@ Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
   return sum;
 }
 
-/// Integers as floats: unsigned integers have no negatives, and the smallest signed one has none either.
-Tensor real(const Tensor& x) {
-  return x.cast(dtypes::leastUpperFloat(x.dtype()));
-}
 /// The magnitude for odd functions. Its slope at 0 is 1, unlike that of abs(), since the slope of an odd
 /// function at 0 is not 0.
 Tensor magnitudeOf(const Tensor& x) {
-  Tensor r = real(x);
+  Tensor r = realValues(x);
   return r.lt(0).where(r.neg(), r);
 }
 Tensor withSignOf(const Tensor& x, const Tensor& magnitude) {
@@ -57,7 +54,7 @@ Tensor Tensor::relu6() const {
 Tensor Tensor::sigmoid() const {
   OperationScope op("sigmoid");
   // e^-|x| cannot overflow; an infinity would meet a zero in the gradient of a saturated value.
-  Tensor x = real(*this), negative = lt(0),
+  Tensor x = realValues(*this), negative = lt(0),
          decay = negative.where(x, x.neg()).mul(1 / std::numbers::ln2).exp2();
   return negative.where(decay, 1.0).div(decay.add(1, true));
 }
@@ -95,7 +92,7 @@ Tensor Tensor::selu(double alpha, double gamma) const {
 }
 Tensor Tensor::softplus(double beta) const {
   OperationScope op("softplus");
-  Tensor x = real(*this);
+  Tensor x = realValues(*this);
   return x.maximum(0).add(x.abs().mul(-beta).exp().add(1).log().mul(1 / beta, true));
 }
 Tensor Tensor::mish() const {
@@ -104,7 +101,7 @@ Tensor Tensor::mish() const {
 }
 Tensor Tensor::softsign() const {
   OperationScope op("softsign");
-  Tensor x = real(*this);
+  Tensor x = realValues(*this);
   return x.div(x.abs().add(1, true));
 }
 Tensor Tensor::logsigmoid() const {
@@ -152,12 +149,12 @@ Tensor Tensor::atan() const {
 }
 Tensor Tensor::sinh() const {
   OperationScope op("sinh");
-  Tensor x = real(*this);
+  Tensor x = realValues(*this);
   return x.exp().sub(x.neg().exp()).div(2);
 }
 Tensor Tensor::cosh() const {
   OperationScope op("cosh");
-  Tensor x = real(*this);
+  Tensor x = realValues(*this);
   return x.exp().add(x.neg().exp()).div(2);
 }
 Tensor Tensor::asinh() const {
@@ -176,7 +173,7 @@ Tensor Tensor::acosh() const {
 }
 Tensor Tensor::atanh() const {
   OperationScope op("atanh");
-  Tensor x = real(*this);
+  Tensor x = realValues(*this);
   return x.add(1, true).log().sub(x.sub(1, true).log()).div(2);
 }
 Tensor Tensor::erf() const {

@@ -12,17 +12,17 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kLanes = 25, kRounds = 24, kStateBytes = 200;
+constexpr int kHashLanes = 25, kRounds = 24, kStateBytes = 200;
 
 struct Tables {
-  std::array<int32_t, kLanes> from;     ///< the lane that moves to this place
-  std::array<uint64_t, kLanes> left;    ///< its rotation to the left
-  std::array<uint64_t, kRounds> rounds; ///< the round constants
+  std::array<int32_t, kHashLanes> from;  ///< the lane that moves to this place
+  std::array<uint64_t, kHashLanes> left; ///< its rotation to the left
+  std::array<uint64_t, kRounds> rounds;  ///< the round constants
 };
 
 Tables makeTables() {
   Tables t{};
-  std::array<uint64_t, kLanes> rotation{};
+  std::array<uint64_t, kHashLanes> rotation{};
   size_t x = 1, y = 0;
   for (uint64_t step = 0; step < kRounds; ++step) {
     rotation[x + 5 * y] = (step + 1) * (step + 2) / 2 % 64;
@@ -30,7 +30,7 @@ Tables makeTables() {
     x = y;
     y = next;
   }
-  for (size_t from = 0; from < kLanes; ++from) {
+  for (size_t from = 0; from < kHashLanes; ++from) {
     const size_t column = from % 5, row = from / 5;
     const size_t to = row + 5 * ((2 * column + 3 * row) % 5);
     t.from[to] = static_cast<int>(from);
@@ -49,14 +49,16 @@ class Permutation {
 public:
   explicit Permutation(const std::string& device) : device_(device) {
     Tables t = makeTables();
-    std::array<uint64_t, kLanes> back{};
+    std::array<uint64_t, kHashLanes> back{};
     for (size_t i = 0; i < back.size(); ++i) back[i] = 63 - t.left[i]; // one more shift follows
-    auto words = [&](const void* data) { return Tensor::fromBytes(data, {1, kLanes}, dtypes::uint64, on()); };
-    from_ = Tensor::fromBytes(t.from.data(), {kLanes}, dtypes::int32, on());
+    auto words = [&](const void* data) {
+      return Tensor::fromBytes(data, {1, kHashLanes}, dtypes::uint64, on());
+    };
+    from_ = Tensor::fromBytes(t.from.data(), {kHashLanes}, dtypes::int32, on());
     left_ = words(t.left.data());
     back_ = words(back.data());
     for (uint64_t constant : t.rounds) {
-      std::array<uint64_t, kLanes> lanes{};
+      std::array<uint64_t, kHashLanes> lanes{};
       lanes[0] = constant;
       constants_.push_back(words(lanes.data()));
     }
@@ -65,7 +67,7 @@ public:
   /// Applies all rounds to a state of shape (batch, 25).
   Tensor operator()(Tensor state) const {
     Sint batch = state.shape()[0];
-    Shape square{batch, 5, 5}, flat{batch, kLanes};
+    Shape square{batch, 5, 5}, flat{batch, kHashLanes};
     for (const Tensor& constant : constants_) {
       Tensor rows = state.reshape(square); // (batch, y, x)
       Tensor parity;

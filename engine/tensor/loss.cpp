@@ -1,4 +1,5 @@
 // Loss functions.
+#include "engine/tensor/real_values.h"
 #include "engine/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -9,24 +10,17 @@ Tensor Tensor::reduceLoss(Reduction r) const {
   return r == Reduction::Mean ? mean() : r == Reduction::Sum ? sum() : *this;
 }
 
-namespace {
-/// Labels in a type with negatives: unsigned integers and bools have none.
-Tensor real(const Tensor& labels) {
-  return labels.cast(dtypes::leastUpperFloat(labels.dtype()));
-}
-} // namespace
-
 Tensor Tensor::binaryCrossentropy(const Tensor& labels, Reduction r) const {
   OperationScope op("binary_crossentropy");
   // A certain and right prediction gives 0 times log(0), which must be a number.
   auto logarithm = [](const Tensor& p) { return p.log().clamp(Operand(-100), {}); };
-  Tensor y = real(labels);
+  Tensor y = realValues(labels);
   return y.neg().mul(logarithm(*this)).sub(y.sub(1, true).mul(logarithm(sub(1, true)))).reduceLoss(r);
 }
 
 Tensor Tensor::binaryCrossentropyLogits(const Tensor& labels, Reduction r, const Tensor& posWeight) const {
   OperationScope op("binary_crossentropy_logits");
-  Tensor y = real(labels), weighted = posWeight ? posWeight.mul(y) : y.mul(1, true);
+  Tensor y = realValues(labels), weighted = posWeight ? posWeight.mul(y) : y.mul(1, true);
   return weighted.mul(logsigmoid()).add(y.sub(1, true).mul(neg().logsigmoid())).neg().reduceLoss(r);
 }
 

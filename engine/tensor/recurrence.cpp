@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kPart = 8; ///< states that one lane computes one after the other
 
 /// How a state goes on: multiplied by a factor, or kept or dropped.
-struct Factors {
+struct Multiplied {
   static Tensor of(const Tensor& factor, const Tensor& state) { return factor.mul(state); }
   static Tensor joined(const Tensor& a, const Tensor& b) { return a.mul(b); }
 };
@@ -106,7 +106,7 @@ Tensor alongLast(const Tensor& a, const Tensor& b) {
 /// Where states come from: the one before, or the one behind.
 enum class From : uint8_t { Before, Behind };
 
-/// Factors with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
+/// Multiplied with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
 /// the first state, not even 0 * inf.
 Tensor leading(const Tensor& a, int64_t axis, From from) {
   const int64_t n = a.intDim(static_cast<size_t>(axis));
@@ -171,7 +171,7 @@ Tensor recurrence(const Tensor& a, const Tensor& b, From from) {
         key, {.reverse = [from](UOp grad, UOp node) { return gradients(grad, node, from); },
               .forward = [from](const auto& tangents, UOp node) { return tangent(tangents, node, from); }});
   }
-  Tensor value = switches ? states<Switches>(a, b, from) : states<Factors>(a, b, from);
+  Tensor value = switches ? states<Switches>(a, b, from) : states<Multiplied>(a, b, from);
   std::vector<UOp> inputs{a.uop(), b.uop()};
   return Tensor::fromUOp(withDerivative(value.uop(), inputs, key));
 }

@@ -1,4 +1,5 @@
 // Reductions, and statistics, softmax and norms built from them.
+#include "engine/tensor/real_values.h"
 #include "engine/tensor/state.h"
 #include "engine/tensor/tensor.h"
 
@@ -109,15 +110,11 @@ Tensor Tensor::std(const Axes& axes, bool keepdim, int64_t correction) const {
 }
 
 namespace {
-/// Integers as floats, whose differences do not wrap.
-Tensor real(const Tensor& x) {
-  return x.cast(dtypes::leastUpperFloat(x.dtype()));
-}
 struct SoftmaxParts {
   Tensor shifted, exponentials, sum;
 };
 SoftmaxParts softmaxParts(const Tensor& values, int64_t axis, std::optional<DType> dtype) {
-  Tensor x = real(values), m = x.sub(x.max(Ints{axis}, true).detach());
+  Tensor x = realValues(values), m = x.sub(x.max(Ints{axis}, true).detach());
   if (dtype) m = m.cast(*dtype);
   Tensor e = m.exp();
   return {m, e, e.sum(Ints{axis}, true)};
@@ -140,7 +137,7 @@ Tensor Tensor::finiteOrZero() const { // infinity minus infinity is NaN
 
 Tensor Tensor::logsumexp(const Axes& axes, bool keepdim) const {
   OperationScope op("logsumexp");
-  Tensor x = real(*this), m = x.max(axes, true).detach().finiteOrZero();
+  Tensor x = realValues(*this), m = x.max(axes, true).detach().finiteOrZero();
   Tensor total = x.sub(m).exp().sum(axes, true).log().add(m);
   if (keepdim) return total;
   Ints over = resolveAxes(axes);

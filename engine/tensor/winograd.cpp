@@ -82,13 +82,13 @@ Tensor withFirst(const Tensor& x, size_t first) {
 /// A convolution of pictures of one type by filters of that type. Transformed values have the axes (6 or 4..., batch, groups, tiles...,
 /// filters of a group, channels): products of matrices remain, one for each place of a window. Channels are last while they are
 /// transformed, so that vectors go along them, whatever the size of a picture.
-struct Convolution {
+struct TiledConvolution {
   size_t n; ///< dimensions
   Sint batch;
   int64_t groups, cout, cin; ///< of a group
   Shape rows, tiles;         ///< results of each dimension; tiles of four of them
 
-  Convolution(const Tensor& padded, const Tensor& weight, int64_t groups_)
+  TiledConvolution(const Tensor& padded, const Tensor& weight, int64_t groups_)
       : n(weight.shape().size() - 2), batch(padded.shape()[0]), groups(groups_),
         cout(weight.intDim(0) / groups_), cin(weight.intDim(1)) {
     for (size_t i = 0; i < n; ++i) {
@@ -201,7 +201,7 @@ Tensor pictureGradient(const Tensor& grad, const Tensor& w, int64_t groups) {
 
 /// The convolution with its derivatives.
 Tensor marked(const Tensor& x, const Tensor& w, int64_t groups) {
-  const Convolution of(x, w, groups);
+  const TiledConvolution of(x, w, groups);
   CustomDerivative derivative;
   derivative.reverse = [of, groups](UOp grad, UOp node) {
     const Tensor g = Tensor::fromUOp(grad), picture = Tensor::fromUOp(node.src(1)),

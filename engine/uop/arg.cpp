@@ -162,7 +162,7 @@ std::string tuple(const Range& items, F text) {
 std::string intTuple(const std::vector<int64_t>& v) {
   return tuple(v, [](int64_t i) { return std::to_string(i); });
 }
-std::string constText(const ConstValue& c) {
+std::string reprOf(const ConstValue& c) {
   return Arg::of(c).repr();
 }
 
@@ -327,7 +327,7 @@ std::string Arg::repr() const {
         k.dontUseLocals ? "True" : "False", optTuple(k.appliedOpts),
         k.hasOptsToApply ? optTuple(k.optsToApply) : "None");
   }
-  case ArgKind::Consts: return tuple(as<std::vector<ConstValue>>(), constText);
+  case ArgKind::Consts: return tuple(as<std::vector<ConstValue>>(), reprOf);
   case ArgKind::Wmma: {
     const auto& w = as<WmmaArg>();
     auto pairs = [](const std::vector<std::pair<int64_t, int64_t>>& axes) {

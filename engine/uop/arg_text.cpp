@@ -43,7 +43,7 @@ std::string floatText(double v) {
   if (v == v) return pyFloat(v);
   return fmt::format("nan({:x})", __builtin_bit_cast(uint64_t, v));
 }
-std::string constText(const ConstValue& c) {
+std::string encoded(const ConstValue& c) {
   return Arg::of(c).encode();
 }
 
@@ -295,7 +295,7 @@ std::string Arg::encode() const {
                        int{k.dontUseLocals}, optList(k.appliedOpts),
                        k.hasOptsToApply ? optList(k.optsToApply) : "-");
   }
-  case ArgKind::Consts: return "Consts(" + joined(as<std::vector<ConstValue>>(), ',', constText) + ")";
+  case ArgKind::Consts: return "Consts(" + joined(as<std::vector<ConstValue>>(), ',', encoded) + ")";
   case ArgKind::Wmma: {
     const auto& w = as<WmmaArg>();
     std::string axes;

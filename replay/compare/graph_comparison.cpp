@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
+#include "replay/compare/graph_variables.h"
 
 #include <fmt/format.h>
 
@@ -35,14 +36,6 @@ int64_t choose(int sample, int64_t low, int64_t high, uint64_t hash) {
 std::string nameOf(const Variable& v) {
   return v.node ? v.node.render() : "lane";
 }
-bool isTensor(UOp u) {
-  if (u.dtype().isPtr() || u.dtype().isVoid()) return false;
-  try {
-    return u.hasShape() && !u.shape().empty();
-  } catch (const Error&) {
-    return false; // half of it consists of loops already
-  }
-}
 
 } // namespace
 
@@ -58,7 +51,7 @@ GraphComparison::Form GraphComparison::formOf(UOp u) {
   }
   if (u.in(group::kDefines | OpSet{Op::BUFFER, Op::BUFFER_VIEW})) return Form::Memory;
   if (u.dtype().isPtr()) return Form::Address;
-  return isTensor(u) ? Form::Tensor : Form::Value;
+  return hasAxes(u) ? Form::Tensor : Form::Value;
 }
 
 ValueCheck GraphComparison::same(int samples) const {
@@ -134,8 +127,8 @@ ValueCheck GraphComparison::compare(UOp before, UOp after, std::unordered_set<ui
   if (before.is(Op::RANGE) && !after.isConst() && !isSameLoop(before, after))
     return compareLoops(before, after);
   if (left == Form::Address || right == Form::Address) cannotEvaluate("an address is no value");
-  if (isTensor(before) && isTensor(after)) return compareTensors(before, after);
-  if (isTensor(before) != isTensor(after)) cannotEvaluate("a tensor became the value of a loop");
+  if (hasAxes(before) && hasAxes(after)) return compareTensors(before, after);
+  if (hasAxes(before) != hasAxes(after)) cannotEvaluate("a tensor became the value of a loop");
   return compareValues(before, after);
 }
 

@@ -102,4 +102,13 @@ const VariableList* Variables::compute(UOp u) {
   return &lists_.back();
 }
 
+bool hasAxes(UOp u) {
+  if (u.dtype().isPtr() || u.dtype().isVoid()) return false;
+  try {
+    return u.hasShape() && !u.shape().empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 } // namespace uopscope

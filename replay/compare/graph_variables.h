@@ -44,5 +44,7 @@ private:
 /// The axes of an UNROLL or CONTRACT: id and size.
 std::vector<std::pair<int64_t, int64_t>> laneAxes(UOp u);
 bool hasKey(const VariableList& list, uint32_t key);
+/// Whether a node is a tensor with axes; false where half of its shape consists of loops already.
+bool hasAxes(UOp u);
 
 } // namespace uopscope

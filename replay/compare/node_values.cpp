@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/uop/eval.h"
 #include "engine/uop/sint.h"
+#include "replay/compare/graph_variables.h"
 #include "replay/read/readable.h"
 
 #include <fmt/format.h>
@@ -89,15 +90,6 @@ std::string gateNote(const std::vector<Pointer>& to) {
   if (closed == 0) return {};
   return static_cast<size_t>(closed) == to.size() ? "gate off"
                                                   : fmt::format("{} of {} gates off", closed, to.size());
-}
-
-bool isTensor(UOp u) {
-  if (u.dtype().isPtr() || u.dtype().isVoid()) return false;
-  try {
-    return u.hasShape() && !u.shape().empty();
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 } // namespace
@@ -303,12 +295,12 @@ void NodeValues::placeElements(const TensorIndex& element) {
   };
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
     const UOp u = *it;
-    if (!isTensor(u)) continue;
+    if (!hasAxes(u)) continue;
     try {
       TensorIndex at = places_.try_emplace(u, first(u, element)).first->second;
       if (u.in(group::kMovement) && !values_->throughMovement(u, at)) continue; // a zero of a PAD
       for (const UOp s : u.src())
-        if (isTensor(s)) places_.try_emplace(s, first(s, at));
+        if (hasAxes(s)) places_.try_emplace(s, first(s, at));
     } catch (const Error&) {
       values_->recover(); // a shape without numbers: its node says so
     }

@@ -8,7 +8,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kSteps = 20'000, kAtOnce = 12;
+constexpr int kVectorSteps = 20'000, kAtOnce = 12;
 constexpr size_t kFloats = kAtOnce * 16; ///< in the first cache
 alignas(64) float memory[kFloats] = {1};
 
@@ -17,7 +17,7 @@ template <typename Vector, size_t... kLane>
   x = __builtin_shufflevector(x, x, (kLane ^ 1)...);
 }
 
-/// kAtOnce independent operations on vectors, `kSteps` times. Returns a sum so that nothing is left out.
+/// kAtOnce independent operations on vectors, `kVectorSteps` times. Returns a sum so that nothing is left out.
 template <size_t kLanes, VectorLoop kind>
 [[gnu::always_inline]] inline float operations() {
   using Vector = FloatVector<kLanes>::Vector;
@@ -33,7 +33,7 @@ template <size_t kLanes, VectorLoop kind>
     std::memcpy(&a[k], place + k * kLanes, sizeof a[k]);
     loaded[k] = Integers{};
   }
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kVectorSteps; ++i) {
 #pragma GCC unroll 12
     for (size_t k = 0; k < kAtOnce; ++k) {
       Vector& x = a[k];
@@ -116,7 +116,7 @@ double vectorRate(VectorLoop kind, int lanes, double cycle) {
     return operationsOf<4>(kind);
   };
   const double ns = fastestNs([&] { sink = run(); });
-  return static_cast<double>(kAtOnce) * kSteps * cycle / ns;
+  return static_cast<double>(kAtOnce) * kVectorSteps * cycle / ns;
 }
 
 void writes(float* data, size_t count, float value) {

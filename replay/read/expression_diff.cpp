@@ -20,7 +20,7 @@ struct Part {
   bool kept = false;
 };
 
-constexpr size_t kDeepest = 200;
+constexpr size_t kDeepestExpression = 200;
 
 bool wordly(char c) {
   // Bytes of a letter outside ASCII stay together.
@@ -55,7 +55,7 @@ Part parse(std::string_view text, size_t& at, char until, size_t depth) {
       out.parts.push_back(leaf(text.substr(at++, 1)));
       break;
     }
-    if (closing(c) && depth < kDeepest) {
+    if (closing(c) && depth < kDeepestExpression) {
       out.parts.push_back(parse(text, at, closing(c), depth + 1));
       continue;
     }

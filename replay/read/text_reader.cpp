@@ -13,7 +13,7 @@ namespace uopscope {
 namespace {
 constexpr size_t kMostKept = 32 << 20;
 /// No kernel comes near: a run of a billion pairs takes five bytes of a file.
-constexpr size_t kMostPairs = 1 << 24;
+constexpr size_t kMostRunPairs = 1 << 24;
 
 [[noreturn]] void damaged(std::string_view what) {
   throw Error(ErrorKind::File, fmt::format("{}; the file is damaged", what));
@@ -101,7 +101,7 @@ std::vector<TextReader::Line> TextReader::lines(int64_t id) {
       const int64_t line = signedOf(group[0] >> 2);
       const auto instruction = static_cast<int64_t>((group[0] & 3) + (group.size() > 2 ? group[2] : 0));
       const uint64_t times = group.size() > 1 ? group[1] : 0;
-      if (times >= kMostPairs - out.size()) damaged("a text has too many lines");
+      if (times >= kMostRunPairs - out.size()) damaged("a text has too many lines");
       for (uint64_t k = 0; k <= times; ++k)
         out.push_back(at = {sum(at.line, line), sum(at.instruction, instruction)});
     }
@@ -117,7 +117,7 @@ std::vector<int64_t> TextReader::program(int64_t kernel) {
     int64_t node = 0;
     for (std::vector<uint64_t> group; nextGroup(in, group);) {
       const uint64_t times = group.size() > 1 ? group[1] : 0;
-      if (times >= kMostPairs - out.size()) damaged("a program is too long");
+      if (times >= kMostRunPairs - out.size()) damaged("a program is too long");
       for (uint64_t k = 0; k <= times; ++k) out.push_back(node = sum(node, signedOf(group[0])));
     }
   }

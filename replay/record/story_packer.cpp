@@ -15,9 +15,9 @@ using namespace storyform;
 
 namespace {
 
-class Packer {
+class StoryPacker {
 public:
-  explicit Packer(uint64_t bytes) : walks_(model_, bytes) {}
+  explicit StoryPacker(uint64_t bytes) : walks_(model_, bytes) {}
   void begin(size_t records) { out_.put(kHeads, records); }
   void add(std::string_view record) {
     const std::optional<Told> told = toldBy(record, text_);
@@ -214,7 +214,7 @@ private:
 std::string packStories(std::span<const std::string_view> records) {
   uint64_t bytes = 0;
   for (std::string_view record : records) bytes += record.size();
-  Packer packer(bytes);
+  StoryPacker packer(bytes);
   packer.begin(records.size());
   for (std::string_view record : records) packer.add(record);
   return packer.packed();

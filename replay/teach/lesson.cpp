@@ -3,6 +3,7 @@
 #include "replay/teach/lesson.h"
 
 #include "engine/base/error.h"
+#include "replay/teach/markdown.h"
 
 #include <fmt/format.h>
 
@@ -19,12 +20,6 @@ constexpr std::string_view kVerbs[] = {"record", "run",    "ls",   "show",     "
 
 [[noreturn]] void fail(int line, const std::string& what) {
   throw Error(ErrorKind::Value, fmt::format("line {} of the lesson: {}", line, what));
-}
-
-std::string trimmed(std::string_view s) {
-  const size_t from = s.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return std::string(s.substr(from, s.find_last_not_of(" \t") + 1 - from));
 }
 
 /// Whether a name has no folders: files of a lesson stay in its folder.

@@ -57,12 +57,6 @@ std::string inlineHtml(std::string_view s) {
   return out;
 }
 
-std::string trimmed(std::string_view s) {
-  const size_t from = s.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return std::string(s.substr(from, s.find_last_not_of(" \t") + 1 - from));
-}
-
 std::string tableRow(std::string_view line, const char* cell) {
   std::string row = trimmed(line), out = "<tr>";
   row = row.substr(1, row.size() > 1 && row.back() == '|' ? row.size() - 2 : std::string::npos);
@@ -194,6 +188,12 @@ std::string markdownHtml(std::string_view text) {
     at = end + 1;
   }
   return blocks.finish();
+}
+
+std::string trimmed(std::string_view s) {
+  const size_t from = s.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return std::string(s.substr(from, s.find_last_not_of(" \t") + 1 - from));
 }
 
 } // namespace uopscope

@@ -12,5 +12,7 @@
 namespace uopscope {
 
 std::string markdownHtml(std::string_view text);
+/// Without the blanks and tabs at both ends.
+std::string trimmed(std::string_view s);
 
 } // namespace uopscope

@@ -18,8 +18,8 @@
 namespace uopscope {
 namespace {
 
-constexpr int kDepth = 5;
-constexpr size_t kLength = 160;
+constexpr int kPrintedDepth = 5;
+constexpr size_t kPrintedLength = 160;
 
 std::string firstLine(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -79,7 +79,9 @@ private:
     }
   }
 
-  std::string print(UOp u) { return readableExpression(known_.reader(), known_.idOf(u), kDepth, kLength); }
+  std::string print(UOp u) {
+    return readableExpression(known_.reader(), known_.idOf(u), kPrintedDepth, kPrintedLength);
+  }
 
   /// What the rule makes of a node; null where it does not apply or fails.
   UOp answer(size_t rule, NodeId node) {

@@ -1,11 +1,14 @@
 // Runs the Python tests (tests/engine/python/test_*.py) and the samples through `uopscope run`, as a user
 // does.
 #ifdef UOPSCOPE_HAVE_PYTHON
+#include "engine/base/cpu_count.h"
+
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,19 +17,20 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
-struct Result {
+struct Ended {
   int code;
   std::string output;
 };
 
-Result run(const std::string& command) {
+Ended runShell(const std::string& command) {
+  Ended r{-1, ""};
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  REQUIRE(pipe);
-  Result r{-1, ""};
+  if (!pipe) return r;
   std::array<char, 4096> part;
   while (size_t n = fread(part.data(), 1, part.size(), pipe)) r.output.append(part.data(), n);
   int status = pclose(pipe);
@@ -44,15 +48,24 @@ std::vector<std::string> scripts(const std::string& folder, const std::string& p
   return out;
 }
 
+/// As many at a time as there are processors: most of a file's time is that of one thread.
 void runAll(const std::vector<std::string>& files) {
   REQUIRE(!files.empty());
-  for (const std::string& file : files) {
-    CAPTURE(file);
-    Result r = run("UOPSCOPE_PYTHON_MODULES=" UOPSCOPE_BINARY_DIR "/python timeout 600 " UOPSCOPE_BINARY_DIR
-                   "/bin/uopscope run " +
-                   file);
-    INFO(r.output);
-    CHECK(r.code == 0);
+  std::vector<Ended> ended(files.size());
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < files.size();)
+      ended[i] = runShell("UOPSCOPE_PYTHON_MODULES=" UOPSCOPE_BINARY_DIR
+                          "/python timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " +
+                          files[i]);
+  };
+  std::vector<std::thread> workers;
+  for (int n = 0; n < cpuCount(); ++n) workers.emplace_back(work);
+  for (std::thread& worker : workers) worker.join();
+  for (size_t i = 0; i < files.size(); ++i) {
+    CAPTURE(files[i]);
+    INFO(ended[i].output);
+    CHECK(ended[i].code == 0);
   }
 }
 
@@ -84,7 +97,7 @@ TEST_CASE("samples run, check their numbers, and take no more kernels than they 
   for (int64_t n = 0; file >> name >> n;) golden[name] = n;
   for (const std::string& script : scripts(UOPSCOPE_SOURCE_DIR "/samples", "")) {
     CAPTURE(script);
-    Result r = run("DEBUG=1 timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " + script);
+    Ended r = runShell("DEBUG=1 timeout 600 " UOPSCOPE_BINARY_DIR "/bin/uopscope run " + script);
     INFO(r.output);
     CHECK(r.code == 0);
     name = std::filesystem::path(script).filename();
@@ -102,17 +115,17 @@ TEST_CASE("samples run, check their numbers, and take no more kernels than they 
 
 TEST_CASE("uopscope python -m pytest runs a suite with its options and exit codes") {
   auto pytest = [](const std::string& options) {
-    return run("cd /tmp && " UOPSCOPE_BINARY_DIR
-               "/bin/uopscope python -m pytest -q -p no:cacheprovider " UOPSCOPE_SOURCE_DIR
-               "/tests/app/python_suite " +
-               options);
+    return runShell("cd /tmp && " UOPSCOPE_BINARY_DIR
+                    "/bin/uopscope python -m pytest -q -p no:cacheprovider " UOPSCOPE_SOURCE_DIR
+                    "/tests/app/python_suite " +
+                    options);
   };
-  Result r = pytest("");
+  Ended r = pytest("");
   INFO(r.output);
   CHECK(r.code == 0);
   CHECK(r.output.find("7 passed") != std::string::npos);
   CHECK(pytest("-k test_forward").output.find("3 passed, 4 deselected") != std::string::npos);
-  Result none = pytest("-k no_such_test");
+  Ended none = pytest("-k no_such_test");
   CHECK(none.code == 5); // pytest's own code: nothing was collected
 }
 
@@ -122,7 +135,7 @@ TEST_CASE(
   const fs::path folder = fs::temp_directory_path() / "uopscope_environment_test";
   fs::remove_all(folder);
   const std::string version =
-      run("/usr/bin/python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'").output;
+      runShell("/usr/bin/python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'").output;
   const std::string python = "python" + version.substr(0, version.find('\n'));
   auto file = [&](const fs::path& path, const std::string& text) {
     fs::create_directories((folder / path).parent_path());
@@ -136,7 +149,7 @@ TEST_CASE(
   file(fs::path("venv/lib") / python / "site-packages/of_the_environment.py", "value = 42\n");
   fs::create_directories(folder / "venv/bin");
   fs::create_symlink(folder / "other/bin" / python, folder / "venv/bin/python3");
-  Result r = run(
+  Ended r = runShell(
       "VIRTUAL_ENV=" + (folder / "venv").string() +
       " " UOPSCOPE_BINARY_DIR
       "/bin/uopscope python -c 'import os, ssl, sys, of_the_environment as e; print(e.value, sys.prefix)'");
@@ -154,9 +167,9 @@ TEST_CASE("a script that raises gives its own traceback and 1, sys.exit its code
     REQUIRE(f);
     fputs(text, f);
     fclose(f);
-    return run(UOPSCOPE_BINARY_DIR "/bin/uopscope run " + path);
+    return runShell(UOPSCOPE_BINARY_DIR "/bin/uopscope run " + path);
   };
-  Result r = script("from tinygrad import Tensor\n\nTensor.ones(2, 3) @ Tensor.ones(4, 5)\n");
+  Ended r = script("from tinygrad import Tensor\n\nTensor.ones(2, 3) @ Tensor.ones(4, 5)\n");
   CHECK(r.code == 1);
   CHECK(r.output.find("script.py\", line 3") != std::string::npos);
   CHECK(r.output.find("(2, 3)") != std::string::npos);

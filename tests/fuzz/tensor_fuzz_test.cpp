@@ -20,7 +20,7 @@ using namespace uopscope::fuzz;
 namespace {
 
 /// The last values of a program as numbers; empty where the program has none.
-struct Outcome {
+struct ProgramOutcome {
   struct One {
     std::vector<double> values;
     Precision precision;
@@ -31,9 +31,9 @@ struct Outcome {
 };
 constexpr size_t kTogether = 3;
 
-Outcome outcomeOf(const fuzz::Program& p, const char* device, const Variation* variation) {
+ProgramOutcome outcomeOf(const fuzz::Program& p, const char* device, const Variation* variation) {
   const std::deque<Value> values = runProgram(p, device);
-  Outcome outcome;
+  ProgramOutcome outcome;
   outcome.made = values.size();
   const size_t first = values.size() - std::min(values.size(), kTogether);
   std::vector<Tensor> outputs;
@@ -49,7 +49,7 @@ Outcome outcomeOf(const fuzz::Program& p, const char* device, const Variation* v
 }
 
 /// Empty where the values agree; else the first difference.
-std::string compare(const Outcome::One& cpu, const Outcome::One& reference) {
+std::string compare(const ProgramOutcome::One& cpu, const ProgramOutcome::One& reference) {
   const std::vector<double>&x = cpu.values, &y = reference.values;
   if (x.size() != y.size()) return fmt::format("{} values against {}", x.size(), y.size());
   double tolerance = cpu.precision.exact() ? 0 : std::exp2(cpu.precision.err + 4);
@@ -64,7 +64,7 @@ std::string compare(const Outcome::One& cpu, const Outcome::One& reference) {
 
 /// The values on the device under test, compiled as the variation says. Without some rules a kernel may be refused; nothing is
 /// returned then.
-std::optional<Outcome> onCpu(const fuzz::Program& p, const Variation& variation) {
+std::optional<ProgramOutcome> onCpu(const fuzz::Program& p, const Variation& variation) {
   std::unique_ptr<EngineSession> own;
   std::optional<EngineSessionScope> in;
   if (variation.wantsSession()) in.emplace(*(own = std::make_unique<EngineSession>()));
@@ -84,12 +84,12 @@ struct Tally {
 /// The difference that a program shows, empty for none. The last values are realized together.
 std::string failureOf(const fuzz::Program& p, const Variation& variation, Tally* tally = nullptr) {
   try {
-    Outcome reference;
+    ProgramOutcome reference;
     {
       ContextScope settings(variation.settings);
       reference = outcomeOf(p, "REF", nullptr);
     }
-    const std::optional<Outcome> cpu = onCpu(p, variation);
+    const std::optional<ProgramOutcome> cpu = onCpu(p, variation);
     if (tally) ++tally->programs, tally->withoutRules += variation.rulesOff, tally->refused += !cpu;
     if (!cpu) return {};
     if (cpu->made != reference.made) return "CPU and REF build different graphs";

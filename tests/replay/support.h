@@ -6,6 +6,7 @@
 #include "engine/rewrite/driver.h"
 #include "replay/read/cursor.h"
 #include "replay/record/recorder.h"
+#include "tests/engine/rewrite/pattern_variables.h"
 
 #include <unistd.h>
 
@@ -37,8 +38,6 @@ inline void recordTo(const std::string& path, const std::function<void()>& work,
   }
   recorder.finish();
 }
-
-inline constexpr PatVar x{"x"}, y{"y"}, c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const};
 
 /// Rules that shrink expressions on the way up.
 inline const PatternMatcher& shrinking() {

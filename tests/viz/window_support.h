@@ -22,6 +22,8 @@ inline void loadQmlResources() {
 
 namespace uopscope::test {
 
+inline constexpr auto kCtrl = Qt::ControlModifier, kShift = Qt::ShiftModifier;
+
 inline QStringList warnings;
 inline void collect(QtMsgType type, const QMessageLogContext&, const QString& text) {
   // A layout that asks for its size again and again (Qt says so without the file) ends in a crash sooner or later.

@@ -13,8 +13,6 @@
 namespace uopscope {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
-
 bool isReduce(Op op) {
   return op == Op::REDUCE || op == Op::REDUCE_AXIS || op == Op::ALLREDUCE;
 }
@@ -100,7 +98,7 @@ void PassView::groupByRoot(const std::vector<NodeId>& latest, bool reduce) {
 
 void PassView::makeGroups() {
   groups_.clear();
-  for (Slot& s : slots_) s.group = kNone;
+  for (Slot& s : slots_) s.group = kNoSlot;
   if (arrangement_.groupBy == GroupBy::Nothing) return;
   std::vector<NodeId> latest(slots_.size(), kNoNode);
   for (NodeId node : members_)
@@ -138,10 +136,10 @@ void PassView::makeGroups() {
     }
   }
   for (const Slot& s : slots_)
-    if (s.group != kNone) ++groups_[s.group].slots;
+    if (s.group != kNoSlot) ++groups_[s.group].slots;
   // A single node is no group.
   for (Slot& s : slots_)
-    if (s.group != kNone && groups_[s.group].slots < 2) s.group = kNone;
+    if (s.group != kNoSlot && groups_[s.group].slots < 2) s.group = kNoSlot;
   for (Group& g : groups_) {
     PictureNode box;
     box.op = g.title;
@@ -157,14 +155,14 @@ void PassView::makeGroups() {
 void PassView::fold(Picture& p) {
   groupNodes_.clear();
   std::vector<PictureNode> nodes;
-  std::vector<uint32_t> now(p.nodes.size(), kNone);
+  std::vector<uint32_t> now(p.nodes.size(), kNoSlot);
   std::map<uint32_t, uint32_t> groupAt;
   for (uint32_t i = 0; i < p.nodes.size(); ++i) {
     PictureNode& n = p.nodes[i];
-    if (n.slot != kNone && hides(n.slot)) {
+    if (n.slot != kNoSlot && hides(n.slot)) {
       ++p.hiddenNodes;
       if (n.mark != Mark::Removed && p.graphNodes > 0) --p.graphNodes;
-    } else if (n.slot != kNone && collapsed(n.slot)) {
+    } else if (n.slot != kNoSlot && collapsed(n.slot)) {
       const uint32_t g = boxOf(n.slot);
       groupNodes_[g].push_back(static_cast<NodeId>(n.id));
       const auto [it, fresh] = groupAt.emplace(g, static_cast<uint32_t>(nodes.size()));
@@ -205,7 +203,7 @@ void PassView::fold(Picture& p) {
   };
   for (PictureEdge& e : p.edges) {
     const uint32_t from = now[e.from], to = now[e.to];
-    if (from == kNone || to == kNone || from == to) continue;
+    if (from == kNoSlot || to == kNoSlot || from == to) continue;
     const bool folded = nodes[from].id >= kFirstGroupId || nodes[to].id >= kFirstGroupId;
     if (folded)
       if (const auto [known, fresh] = joined.emplace(key(from, to), edges.size()); !fresh) {

@@ -13,11 +13,10 @@
 namespace uopscope {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 /// Smallest number of equal nodes that become lanes.
 constexpr size_t kLanes = 4;
 /// Larger graphs are not searched, so that a step stays fast.
-constexpr size_t kMostNodes = 4000;
+constexpr size_t kMostSearched = 4000;
 
 uint64_t mixed(uint64_t a, uint64_t b) {
   a = (a ^ b) * 0x9e3779b97f4a7c15ull;
@@ -29,7 +28,7 @@ uint64_t mixed(uint64_t a, uint64_t b) {
 void PassView::makeLanes() {
   if (arrangement_.groupBy != GroupBy::Nothing) return;
   groups_.clear();
-  for (Slot& s : slots_) s.group = kNone;
+  for (Slot& s : slots_) s.group = kNoSlot;
   if (!options_.foldConstants) return;
   // Nodes that exist only before the first step are searched in the graph before it.
   for (const int64_t step : {lastShown_, firstShown_ - 1})
@@ -37,7 +36,7 @@ void PassView::makeLanes() {
 }
 
 void PassView::findLanes(const std::vector<NodeId>& graph) {
-  if (graph.size() > kMostNodes || graph.empty()) return;
+  if (graph.size() > kMostSearched || graph.empty()) return;
   std::unordered_map<NodeId, uint32_t> at;
   for (uint32_t i = 0; i < graph.size(); ++i) at.emplace(graph[i], i);
   std::vector<uint64_t> down(graph.size()), up(graph.size(), 1);
@@ -62,7 +61,7 @@ void PassView::findLanes(const std::vector<NodeId>& graph) {
     read.erase(std::unique(read.begin(), read.end()), read.end());
     for (uint64_t r : read) up[i] = mixed(up[i], r);
     const auto slot = slotOf(graph[i]);
-    if (!slot || slots_[*slot].group != kNone || users[i].empty() || hidesInLabel(graph[i]) ||
+    if (!slot || slots_[*slot].group != kNoSlot || users[i].empty() || hidesInLabel(graph[i]) ||
         graph[i] == arrangement_.kept || arrangement_.shown.contains(*slot))
       continue;
     if (mayBeHub(cursor_.fields(graph[i]).op)) continue;

@@ -19,7 +19,6 @@
 namespace uopscope {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 /// An operation of more nodes is divided into its separate parts.
 constexpr uint32_t kDivided = 24;
 
@@ -50,17 +49,17 @@ std::vector<std::string> partsOf(const std::string& calls) {
 } // namespace
 
 uint32_t PassView::commonLayer(uint32_t a, uint32_t b) const {
-  while (a != b && a != kNone && b != kNone)
+  while (a != b && a != kNoSlot && b != kNoSlot)
     (groups_[a].depth >= groups_[b].depth ? a : b) =
         groups_[groups_[a].depth >= groups_[b].depth ? a : b].parent;
-  return a == b ? a : kNone;
+  return a == b ? a : kNoSlot;
 }
 
 uint32_t PassView::addLayer(uint32_t parent, const std::string& name, const std::string& title) {
   Group g{title, {}, OpFamily::Control, {}, 0, 0, 0};
-  g.path = parent == kNone ? name : groups_[parent].path + "/" + name;
+  g.path = parent == kNoSlot ? name : groups_[parent].path + "/" + name;
   g.parent = parent;
-  g.depth = parent == kNone ? 0 : groups_[parent].depth + 1;
+  g.depth = parent == kNoSlot ? 0 : groups_[parent].depth + 1;
   groups_.push_back(std::move(g));
   return static_cast<uint32_t>(groups_.size()) - 1;
 }
@@ -81,7 +80,7 @@ void PassView::makeLayers(const std::vector<NodeId>& latest) {
     } catch (const Error&) { // a node that no engine makes, or one between two steps
     }
     if (origin.operation.empty() || (origin.calls.empty() && !origin.script.known())) continue;
-    uint32_t group = kNone;
+    uint32_t group = kNoSlot;
     for (const std::string& part : partsOf(origin.calls)) group = enter(group, part, part);
     group = enter(group, fmt::format("{}:{}", origin.operation, origin.script.line), origin.operation);
     if (origin.script.known()) groups_[group].detail = fmt::format("line {}", origin.script.line);
@@ -106,25 +105,25 @@ void PassView::placeByUsers(const std::vector<NodeId>& latest) {
   for (const uint32_t slot : usersFirst(latest, users)) {
     if (latest[slot] == kNoNode || users[slot].empty()) continue;
     uint32_t& own = slots_[slot].group;
-    const bool outside = own != kNone && groups_[own].operation && groups_[own].parent == kNone;
-    if (own != kNone && !(outside && onlyMoves(cursor_.fields(latest[slot]).op))) continue;
+    const bool outside = own != kNoSlot && groups_[own].operation && groups_[own].parent == kNoSlot;
+    if (own != kNoSlot && !(outside && onlyMoves(cursor_.fields(latest[slot]).op))) continue;
     uint32_t group = slots_[users[slot].front()].group;
     for (const uint32_t user : users[slot]) group = commonLayer(group, slots_[user].group);
-    if (group != kNone) own = group;
+    if (group != kNoSlot) own = group;
   }
 }
 
 // A line that makes all weights of a model is one operation to the script, and dozens of results. A part is a result with
 // what only it needs.
 void PassView::divideLargeOperations(const std::vector<NodeId>& latest) {
-  std::vector<uint32_t> size(groups_.size(), 0), part(slots_.size(), kNone);
+  std::vector<uint32_t> size(groups_.size(), 0), part(slots_.size(), kNoSlot);
   for (const Slot& s : slots_)
-    if (s.group != kNone) ++size[s.group];
+    if (s.group != kNoSlot) ++size[s.group];
   std::vector<std::vector<uint32_t>> users;
   std::map<uint32_t, std::vector<uint32_t>> results; ///< by operation: its results
   for (const uint32_t slot : usersFirst(latest, users)) {
     const uint32_t whole = slots_[slot].group;
-    if (latest[slot] == kNoNode || whole == kNone || !groups_[whole].operation || size[whole] <= kDivided)
+    if (latest[slot] == kNoNode || whole == kNoSlot || !groups_[whole].operation || size[whole] <= kDivided)
       continue;
     bool result = users[slot].empty();
     for (const uint32_t user : users[slot]) result |= slots_[user].group != whole;
@@ -135,7 +134,7 @@ void PassView::divideLargeOperations(const std::vector<NodeId>& latest) {
     }
     part[slot] = part[users[slot].front()];
     for (const uint32_t user : users[slot])
-      if (part[user] != part[slot]) part[slot] = kNone; // several need it: it stays beside the parts
+      if (part[user] != part[slot]) part[slot] = kNoSlot; // several need it: it stays beside the parts
   }
   for (const auto& [whole, of] : results) {
     if (of.size() < 2) continue;
@@ -151,24 +150,24 @@ void PassView::divideLargeOperations(const std::vector<NodeId>& latest) {
       made.emplace(result, group);
     }
     for (uint32_t slot = 0; slot < slots_.size(); ++slot)
-      if (slots_[slot].group == whole && part[slot] != kNone) slots_[slot].group = made.at(part[slot]);
+      if (slots_[slot].group == whole && part[slot] != kNoSlot) slots_[slot].group = made.at(part[slot]);
   }
 }
 
 // Number of nodes, kind and result of each layer. The result is the last node that something else reads.
 void PassView::countAndName(const std::vector<NodeId>& latest) {
-  std::vector<uint32_t> result(groups_.size(), kNone);
+  std::vector<uint32_t> result(groups_.size(), kNoSlot);
   for (const Link& l : links_) {
     if (latest[l.from] == kNoNode) continue;
-    for (uint32_t g = slots_[l.from].group; g != kNone && !inside(slots_[l.to].group, g);
+    for (uint32_t g = slots_[l.from].group; g != kNoSlot && !inside(slots_[l.to].group, g);
          g = groups_[g].parent)
-      if (result[g] == kNone || latest[result[g]] < latest[l.from]) result[g] = l.from;
+      if (result[g] == kNoSlot || latest[result[g]] < latest[l.from]) result[g] = l.from;
   }
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
     if (latest[slot] == kNoNode) continue;
     const Op op = cursor_.fields(latest[slot]).op;
     const bool reduces = op == Op::REDUCE || op == Op::REDUCE_AXIS || op == Op::ALLREDUCE;
-    for (uint32_t g = slots_[slot].group; g != kNone; g = groups_[g].parent) {
+    for (uint32_t g = slots_[slot].group; g != kNoSlot; g = groups_[g].parent) {
       ++groups_[g].slots;
       if (reduces) groups_[g].family = OpFamily::Reduction;
     }
@@ -179,7 +178,7 @@ void PassView::countAndName(const std::vector<NodeId>& latest) {
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
     group.dtype = group.slots == 1 ? "1 node" : fmt::format("{} nodes", group.slots);
-    if (result[g] == kNone) continue;
+    if (result[g] == kNoSlot) continue;
     try {
       const UOp u = make(latest[result[g]]);
       if (!u.hasShape()) continue;
@@ -221,7 +220,7 @@ void PassView::joinEqualLayers() {
   // Parents were numbered before the groups that join their children, so depths are counted anew.
   auto depthOf = [&](uint32_t g) {
     uint32_t depth = 0;
-    for (g = groups_[g].parent; g != kNone; g = groups_[g].parent) ++depth;
+    for (g = groups_[g].parent; g != kNoSlot; g = groups_[g].parent) ++depth;
     return depth;
   };
   for (uint32_t g = 0; g < groups_.size(); ++g) groups_[g].depth = depthOf(g);

@@ -11,7 +11,6 @@
 namespace uopscope {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMostBoxes = 30;
 /// With fewer boxes than this, the largest layer is opened.
 constexpr size_t kFew = 6;
@@ -23,8 +22,8 @@ constexpr size_t kMostChanges = 16;
 } // namespace
 
 bool PassView::inside(uint32_t group, uint32_t level) const {
-  if (level == kNone) return true;
-  for (; group != kNone; group = groups_[group].parent)
+  if (level == kNoSlot) return true;
+  for (; group != kNoSlot; group = groups_[group].parent)
     if (group == level) return true;
   return false;
 }
@@ -37,7 +36,7 @@ uint32_t PassView::levelShown() const {
     const size_t cut = path.rfind('/');
     path = cut == std::string::npos ? std::string() : path.substr(0, cut);
   }
-  return kNone;
+  return kNoSlot;
 }
 
 // Opens layers until there are enough boxes. `joined`: layers that are joined stay so.
@@ -45,40 +44,40 @@ void PassView::chooseBoxes(uint32_t level, bool joined) {
   std::vector<std::vector<uint32_t>> children(groups_.size());
   std::vector<uint32_t> top, direct(groups_.size(), 0);
   for (uint32_t g = 0; g < groups_.size(); ++g)
-    (groups_[g].parent == kNone ? top : children[groups_[g].parent]).push_back(g);
+    (groups_[g].parent == kNoSlot ? top : children[groups_[g].parent]).push_back(g);
   size_t total = 0, boxes = 0;
   for (const Slot& s : slots_) {
     if (!s.drawn) continue;
     total += inside(s.group, level);
-    if (s.group != kNone) ++direct[s.group];
+    if (s.group != kNoSlot) ++direct[s.group];
     if (s.group == level) ++boxes;
   }
   std::set<uint32_t> closed;
-  for (const uint32_t g : level == kNone ? top : children[level])
+  for (const uint32_t g : level == kNoSlot ? top : children[level])
     if (groups_[g].slots) closed.insert(g);
   boxes += closed.size();
   auto roomFor = [&](uint32_t g) { return boxes - 1 + children[g].size() + direct[g] <= kMostBoxes; };
   while (true) {
-    uint32_t open = kNone;
+    uint32_t open = kNoSlot;
     for (const uint32_t g : closed) {
       if (groups_[g].operation || !roomFor(g)) continue;
       const bool most = static_cast<double>(groups_[g].slots) > kMostOfIt * static_cast<double>(total);
       const bool opens = groups_[g].repeats ? !joined : boxes < kFew || most;
-      if (opens && (open == kNone || groups_[g].slots > groups_[open].slots)) open = g;
+      if (opens && (open == kNoSlot || groups_[g].slots > groups_[open].slots)) open = g;
     }
-    if (open == kNone) break;
+    if (open == kNoSlot) break;
     closed.erase(open);
     closed.insert(children[open].begin(), children[open].end());
     boxes += children[open].size() + direct[open] - 1;
   }
-  boxes_.assign(slots_.size(), kNone);
+  boxes_.assign(slots_.size(), kNoSlot);
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const uint32_t own = slots_[slot].group;
     if (inside(own, level)) {
-      for (uint32_t g = own; g != kNone; g = groups_[g].parent)
+      for (uint32_t g = own; g != kNoSlot; g = groups_[g].parent)
         if (closed.contains(g)) boxes_[slot] = g;
     } else { // the outermost layer beside the level
-      for (uint32_t g = own; g != kNone && !inside(level, g); g = groups_[g].parent) boxes_[slot] = g;
+      for (uint32_t g = own; g != kNoSlot && !inside(level, g); g = groups_[g].parent) boxes_[slot] = g;
     }
   }
 }
@@ -98,21 +97,21 @@ void PassView::keepNeighbours(uint32_t level) {
                        const auto from = slotOf(s);
                        return folds(s) || (from && constant[*from]);
                      });
-    if (constant[slot] && (group == kNone || !groups_[group].operation)) near_[slot] = false;
+    if (constant[slot] && (group == kNoSlot || !groups_[group].operation)) near_[slot] = false;
   }
-  if (level == kNone) return;
+  if (level == kNoSlot) return;
   std::vector<uint32_t> loose;
   for (const Link& l : links_)
     if (near_[l.from] != near_[l.to] && !constant[l.from]) {
       const uint32_t other = near_[l.from] ? l.to : l.from;
-      if (boxes_[other] == kNone)
+      if (boxes_[other] == kNoSlot)
         loose.push_back(other);
       else
         touched.insert(boxes_[other]);
     }
   for (const uint32_t slot : loose) near_[slot] = true;
   for (uint32_t slot = 0; slot < slots_.size(); ++slot)
-    if (boxes_[slot] != kNone && touched.contains(boxes_[slot])) near_[slot] = true;
+    if (boxes_[slot] != kNoSlot && touched.contains(boxes_[slot])) near_[slot] = true;
 }
 
 void PassView::layOutLayers(const std::atomic<bool>* cancel) {
@@ -124,18 +123,18 @@ void PassView::layOutLayers(const std::atomic<bool>* cancel) {
     keepNeighbours(level);
     if (seeds_.size() + seedSlots_.size() <= kMostChanges)
       for (const NodeId node : seeds_)
-        if (const auto slot = slotOf(node)) boxes_[*slot] = kNone, near_[*slot] = true;
+        if (const auto slot = slotOf(node)) boxes_[*slot] = kNoSlot, near_[*slot] = true;
     if (seeds_.size() + seedSlots_.size() <= kMostChanges)
-      for (const uint32_t slot : seedSlots_) boxes_[slot] = kNone, near_[slot] = true;
+      for (const uint32_t slot : seedSlots_) boxes_[slot] = kNoSlot, near_[slot] = true;
     if (arrangement_.kept != kNoNode)
-      if (const auto slot = slotOf(arrangement_.kept)) boxes_[*slot] = kNone, near_[*slot] = true;
+      if (const auto slot = slotOf(arrangement_.kept)) boxes_[*slot] = kNoSlot, near_[*slot] = true;
     layOut(cancel);
     if ((cancel && cancel->load(std::memory_order_relaxed)) || fits()) return;
   }
 }
 
 void PassView::nameLevels(Picture& picture) const {
-  for (uint32_t g = levelShown(); g != kNone; g = groups_[g].parent)
+  for (uint32_t g = levelShown(); g != kNoSlot; g = groups_[g].parent)
     picture.levels.insert(picture.levels.begin(), {groups_[g].path, groups_[g].title});
   for (const PictureNode& n : picture.nodes)
     if (n.id >= kFirstGroupId)

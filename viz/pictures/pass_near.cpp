@@ -16,7 +16,7 @@ namespace uopscope {
 namespace {
 
 /// Zoom at which labels are easily readable.
-constexpr float kReadable = 0.75f, kBorder = 48;
+constexpr float kReadable = 0.75f;
 /// A graph of up to this many nodes is tried as a whole; larger ones never fit.
 constexpr size_t kTried = 90;
 /// Larger graphs take too long to lay out for the map of every block; their map shows the pass.
@@ -36,8 +36,8 @@ constexpr size_t kShort = 18;
 } // namespace
 
 bool PassView::fits() const {
-  return width_ * kReadable <= std::max(200.0f, arrangement_.paneWidth - kBorder) &&
-         height_ * kReadable <= std::max(160.0f, arrangement_.paneHeight - kBorder);
+  return width_ * kReadable <= std::max(200.0f, arrangement_.paneWidth - kPaneMargin) &&
+         height_ * kReadable <= std::max(160.0f, arrangement_.paneHeight - kPaneMargin);
 }
 
 bool PassView::sameBlock(const Arrangement& arrangement) const {

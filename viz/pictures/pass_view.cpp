@@ -20,8 +20,6 @@ constexpr int64_t kWalkBudget = 700'000;
 constexpr uint8_t kMeasured = 6;
 // A leaf with more users than this is written into their labels.
 constexpr uint32_t kHubUsers = 6;
-// Margin of a picture in its pane.
-constexpr float kBorder = 48;
 
 } // namespace
 
@@ -292,8 +290,8 @@ void PassView::layOut(const std::atomic<bool>* cancel) {
   Layout layout = layoutLayered(boxes.nodes, boxes.edges, o);
   if (layout.cancelled) return;
   if (byLayer() && !options_.leftToRight)
-    setInColumns(layout, boxes.nodes, boxes.edges, arrangement_.paneWidth - kBorder,
-                 arrangement_.paneHeight - kBorder);
+    setInColumns(layout, boxes.nodes, boxes.edges, arrangement_.paneWidth - kPaneMargin,
+                 arrangement_.paneHeight - kPaneMargin);
   take(std::move(layout), boxes);
   awaitsDot_ = options_.layout == LayoutBy::Dot;
   layoutNote_.clear();

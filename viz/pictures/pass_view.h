@@ -21,6 +21,11 @@
 
 namespace uopscope {
 
+/// No slot, node or group.
+constexpr uint32_t kNoSlot = UINT32_MAX;
+/// Margin of a picture in its pane.
+constexpr float kPaneMargin = 48;
+
 /// Who lays out: our layered layout, or Graphviz' dot.
 enum class LayoutBy : uint8_t { Layered, Dot };
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t kMostNodes = 40, kMostWhole = 600, kMostText = 60;
+constexpr size_t kMostDrawn = 40, kMostWhole = 600, kMostText = 60;
 
 /// Nodes near the given ones, which come first.
 std::vector<UOp> near(const std::vector<UOp>& roots, int depth, size_t most) {
@@ -100,8 +100,8 @@ json pictureJson(Marked shown, UOp before, UOp after) {
 } // namespace
 
 json rewriteGraph(UOp before, UOp after, int depth) {
-  const std::vector<UOp> old = near({before}, depth, kMostNodes / 2),
-                         now = near({after}, depth, kMostNodes / 2);
+  const std::vector<UOp> old = near({before}, depth, kMostDrawn / 2),
+                         now = near({after}, depth, kMostDrawn / 2);
   // A node is there before or after where the whole expression has it, however deep.
   const UOpMap<bool> inOld = setOf(before), inNow = setOf(after);
   Marked shown;
@@ -207,7 +207,7 @@ PicturePtr pictureOf(const json& graph) {
     box.mark = static_cast<Mark>(number(n, "mark", static_cast<int>(Mark::Changed)));
     if (n.contains("folded") && n["folded"].is_array())
       for (const json& f : n["folded"])
-        if (f.is_object() && box.folded.size() < kMostNodes)
+        if (f.is_object() && box.folded.size() < kMostDrawn)
           box.folded.push_back({static_cast<uint32_t>(number(f, "port", 1000)), 0, text(f, "text"),
                                 static_cast<uint32_t>(std::max<int64_t>(1, number(f, "count", 1000)))});
     measure(box);

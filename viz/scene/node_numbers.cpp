@@ -8,7 +8,7 @@ namespace {
 constexpr qsizetype kMost = 26; // characters
 constexpr double kHeight = 15, kOver = 8, kOut = 10, kPad = 4, kRound = 4;
 /// Below this scale a number cannot be read; the picture leaves out texts there too.
-constexpr double kReadable = 0.26;
+constexpr double kLeastScale = 0.26;
 
 QColor mixed(const QColor& from, const QColor& to, float share) {
   auto part = [&](float a, float b) { return a + (b - a) * share; };
@@ -20,7 +20,7 @@ QColor mixed(const QColor& from, const QColor& to, float share) {
 
 void paintNumbers(QPainter& painter, const Picture& picture, const std::map<int64_t, CanvasNumber>& numbers,
                   const PaintOptions& options) {
-  if (numbers.empty() || options.scale < kReadable) return;
+  if (numbers.empty() || options.scale < kLeastScale) return;
   const Palette& p = options.palette;
   QFont font(p.mono);
   font.setPixelSize(qRound(metrics::kSmall));

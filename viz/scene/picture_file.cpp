@@ -13,7 +13,7 @@ namespace uopscope {
 namespace {
 
 // Longest side of a PNG; a larger graph gets a lower scale.
-constexpr double kMostPixels = 12'000, kBorder = 24;
+constexpr double kMostPixels = 12'000, kPageMargin = 24;
 
 QString escapedText(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
@@ -35,7 +35,7 @@ QString pathData(const QPainterPath& path) {
 } // namespace
 
 QByteArray pictureToSvg(const Picture& picture, const Palette& p, const TintingPtr& tinting) {
-  const QRectF area = boundsOf(picture).adjusted(-kBorder, -kBorder, kBorder, kBorder);
+  const QRectF area = boundsOf(picture).adjusted(-kPageMargin, -kPageMargin, kPageMargin, kPageMargin);
   QByteArray bytes;
   QTextStream out(&bytes);
   out << QStringLiteral("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%1 %2 %3 %4\" width=\"%3\" "
@@ -153,7 +153,7 @@ QString savePicture(const Picture& picture, const Palette& palette, const Tintin
                     const QString& path) {
   if (picture.nodes.empty()) return QObject::tr("There is no graph to export.");
   if (path.endsWith(QLatin1String(".svg"))) return writeBytes(path, pictureToSvg(picture, palette, tinting));
-  const QRectF area = boundsOf(picture).adjusted(-kBorder, -kBorder, kBorder, kBorder);
+  const QRectF area = boundsOf(picture).adjusted(-kPageMargin, -kPageMargin, kPageMargin, kPageMargin);
   const double scale = std::min(2.0, kMostPixels / std::max(area.width(), area.height()));
   return writeImage(path, area.size(), scale, palette.canvas, [&](QPainter& painter) {
     painter.translate(-area.topLeft());

@@ -15,7 +15,7 @@
 namespace uopscope {
 namespace {
 
-constexpr double kRow = 23, kLeastPixels = 1.5;
+constexpr double kProfileRow = 23, kLeastPixels = 1.5;
 constexpr int kMapDepth = 5;
 
 QColor mixed(const QColor& a, const QColor& b, float share) {
@@ -36,7 +36,7 @@ int depthOf(const Profile& profile, uint32_t root) {
   return depth;
 }
 
-size_t toneOf(const std::string& kind) {
+size_t colourOf(const std::string& kind) {
   return kind == "kernel"     ? 2
          : kind == "schedule" ? 0
          : kind == "pass"     ? 6
@@ -86,7 +86,7 @@ void ProfileView::arrange() {
   if (model_ && model_->profile() && width() > 10 && height() > 10) {
     const Profile& p = *model_->profile();
     const auto root = static_cast<uint32_t>(model_->root());
-    const double row = theme_ ? kRow * theme_->textScale() : kRow;
+    const double row = theme_ ? kProfileRow * theme_->textScale() : kProfileRow;
     const auto least = static_cast<float>(kLeastPixels / width());
     // Few rows are high: then there is room for times.
     const int most = std::max(1, static_cast<int>(height() / row));
@@ -119,7 +119,7 @@ void ProfileView::paint(QPainter* painter) {
     const QRectF r(b.x * width(), b.y * height(), b.width * width(), b.height * height());
     const QString name = QString::fromStdString(n.name);
     const bool found = !highlight_.isEmpty() && name.contains(highlight_, Qt::CaseInsensitive);
-    QColor colour = p.tint[toneOf(n.kind)];
+    QColor colour = p.tint[colourOf(n.kind)];
     colour.setAlphaF(found                                  ? 0.95f
                      : !highlight_.isEmpty()                ? 0.12f
                      : static_cast<int>(b.node) == hovered_ ? 0.6f

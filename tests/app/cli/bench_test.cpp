@@ -5,16 +5,16 @@
 using namespace uopscope::test;
 
 namespace {
-const char* kScript = "import os, sys, time\n"
-                      "from tinygrad import Tensor\n"
-                      "(Tensor.ones(8).contiguous() + 1).realize()\n"
-                      "time.sleep(float(os.environ.get('EXTRA', '0')))\n"
-                      "sys.exit(int(os.environ.get('WRONG', '0')))\n";
+const char* kTimedScript = "import os, sys, time\n"
+                           "from tinygrad import Tensor\n"
+                           "(Tensor.ones(8).contiguous() + 1).realize()\n"
+                           "time.sleep(float(os.environ.get('EXTRA', '0')))\n"
+                           "sys.exit(int(os.environ.get('WRONG', '0')))\n";
 }
 
 TEST_CASE("bench: every cell of the matrix runs as often as asked, and its numbers are kept") {
   Folder f;
-  const std::string script = f.file("a.py", kScript), made = f.file("a.uopbench");
+  const std::string script = f.file("a.py", kTimedScript), made = f.file("a.uopbench");
   Result r = call(
       f, {"bench", "run", script, "--set", "NOOPT=0,1", "--device", "CPU,REF", "--repeat", "2", "-o", made});
   CHECK_MESSAGE(r.code == 0, r.err);
@@ -43,7 +43,7 @@ TEST_CASE("bench: every cell of the matrix runs as often as asked, and its numbe
 TEST_CASE(
     "bench: the compilations of a cell are kept with their stories, and parts bring them into the whole") {
   Folder f;
-  const std::string script = f.file("a.py", kScript), part = f.file("part.uopbench"),
+  const std::string script = f.file("a.py", kTimedScript), part = f.file("part.uopbench"),
                     whole = f.file("whole.uopbench"), corpus = f.file("a.uopcorpus"),
                     other = f.file("b.uopcorpus");
   // `run` may be left out.
@@ -69,7 +69,7 @@ TEST_CASE(
 
 TEST_CASE("bench: a run that fails is told with its output, and its time is not counted") {
   Folder f;
-  const std::string script = f.file("a.py", kScript), made = f.file("a.uopbench");
+  const std::string script = f.file("a.py", kTimedScript), made = f.file("a.uopbench");
   Result r =
       call(f, {"bench", "run", script, "--set", "WRONG=0,3", "--repeat", "1", "--warmup", "0", "-o", made});
   CHECK(r.code == 1);
@@ -85,7 +85,7 @@ TEST_CASE("bench: a run that fails is told with its output, and its time is not 
 
 TEST_CASE("bench: a slowdown is found, and the parts of an experiment make the whole") {
   Folder f;
-  const std::string script = f.file("a.py", kScript);
+  const std::string script = f.file("a.py", kTimedScript);
   std::vector<std::string> parts;
   for (const char* part : {"1/2", "2/2"}) {
     parts.push_back(f.file(std::string("part") + part[0] + ".uopbench"));
@@ -116,7 +116,7 @@ TEST_CASE("bench: a slowdown is found, and the parts of an experiment make the w
 
 TEST_CASE("bench: wrong words are refused with what is right") {
   Folder f;
-  const std::string script = f.file("a.py", kScript);
+  const std::string script = f.file("a.py", kTimedScript);
   CHECK(call(f, {"bench", "run", script, "--set", "NOOPT", "-o", f.file("x")}).err.find("NOOPT=0,1") !=
         std::string::npos);
   CHECK(call(f, {"bench", "run", script, "--part", "3/2", "-o", f.file("x")}).code == 2);

@@ -173,15 +173,15 @@ TEST_CASE("record: programs that do not record, scripts that are none") {
 
 #ifdef UOPSCOPE_HAVE_PYTHON
 namespace {
-constexpr const char* kModel = "from tinygrad import Tensor\n"
-                               "import sys\n"
-                               "a = (Tensor([1.0, 2.0, 3.0]) * 2 + 0).relu()\n"
-                               "print(a.tolist(), sys.argv[1:])\n";
+constexpr const char* kPrintingScript = "from tinygrad import Tensor\n"
+                                        "import sys\n"
+                                        "a = (Tensor([1.0, 2.0, 3.0]) * 2 + 0).relu()\n"
+                                        "print(a.tolist(), sys.argv[1:])\n";
 }
 
 TEST_CASE("record a script") {
   Folder f;
-  f.file("model.py", kModel);
+  f.file("model.py", kPrintingScript);
   Result r = call(f, {"record", "model.py", "--", "--epochs", "3"});
   CHECK(r.code == 0);
   CHECK(contains(r.out, "[2.0, 4.0, 6.0] ['--epochs', '3']"));
@@ -288,7 +288,7 @@ TEST_CASE("an endless script is interrupted and its trace is closed") {
 
 TEST_CASE("run: arguments, exit codes, match statistics") {
   Folder f;
-  f.file("model.py", kModel);
+  f.file("model.py", kPrintingScript);
   Result r = call(f, {"run", "model.py", "-x", "--json"}, "TRACK_MATCH_STATS=1");
   CHECK(r.code == 0);
   CHECK(contains(r.out, "['-x', '--json']"));

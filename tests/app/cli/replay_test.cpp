@@ -1,6 +1,6 @@
 // uopscope replay over a small repository whose commits change the compiler's rules: the build of a commit
 // wraps this program and leaves rules out.
-#include "tests/replay/support.h"
+#include "tests/app/cli/support.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -10,10 +10,9 @@
 #include <nlohmann/json.hpp>
 
 using namespace uopscope;
+using namespace uopscope::test;
 
 namespace {
-
-const std::string kProgram = std::string(UOPSCOPE_BINARY_DIR) + "/bin/uopscope";
 
 class Workplace {
 public:

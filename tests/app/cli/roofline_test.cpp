@@ -11,7 +11,7 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr const char* kProduct = R"(from tinygrad import Tensor
+constexpr const char* kRandomProduct = R"(from tinygrad import Tensor
 (Tensor.rand(16, 16).realize() @ Tensor.rand(16, 16).realize()).realize()
 )";
 
@@ -19,7 +19,7 @@ constexpr const char* kProduct = R"(from tinygrad import Tensor
 
 TEST_CASE("roofline: kernels that ran, beside the peaks of this machine or given ones") {
   Folder f;
-  const std::string script = f.file("product.py", kProduct), trace = f.file("product.uoptrace");
+  const std::string script = f.file("product.py", kRandomProduct), trace = f.file("product.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace}).code == 0);
   const Result r = call(f, {"roofline", trace, "--peak-gflops", "100", "--peak-gbs", "10", "--json"});
   CAPTURE(r.err);
@@ -39,7 +39,7 @@ TEST_CASE("roofline: kernels that ran, beside the peaks of this machine or given
 
 TEST_CASE("ls --predicted: the fastest launch beside the predicted time, by rates that are measured once") {
   Folder f;
-  const std::string script = f.file("product.py", kProduct), trace = f.file("product.uoptrace");
+  const std::string script = f.file("product.py", kRandomProduct), trace = f.file("product.uoptrace");
   const std::string cache = "CPU_COUNT=1 XDG_CACHE_HOME=" + f.file("cache");
   REQUIRE(call(f, {"record", script, "-o", trace}).code == 0);
   const Result r = call(f, {"ls", trace, "--predicted", "--json"}, cache);

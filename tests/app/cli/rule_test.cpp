@@ -8,7 +8,7 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr const char* kScript = R"(from tinygrad import Tensor, Context, dtypes
+constexpr const char* kIntegerScript = R"(from tinygrad import Tensor, Context, dtypes
 with Context(CPU_TARGET=3, CPU_COUNT=1):
   (Tensor.empty(64, dtype=dtypes.int).realize() * 8 + 1).realize()
 )";
@@ -26,7 +26,7 @@ rules = PatternMatcher([(UPat.var("x", dtypes.int) * UPat.cvar("c"), power_of_tw
 
 TEST_CASE("rule: where a rule matches, what it makes, whether it is right, and what the kernels gain") {
   Folder f;
-  const std::string script = f.file("script.py", kScript), rules = f.file("mine.py", kRules),
+  const std::string script = f.file("script.py", kIntegerScript), rules = f.file("mine.py", kRules),
                     trace = f.file("t.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   const Result r = call(f, {"rule", rules, trace, "--json"});
@@ -56,7 +56,7 @@ TEST_CASE("rule: where a rule matches, what it makes, whether it is right, and w
 
 TEST_CASE("rule: a wrong rule is told with values, a rule that fails with its message") {
   Folder f;
-  const std::string script = f.file("script.py", kScript), trace = f.file("t.uoptrace");
+  const std::string script = f.file("script.py", kIntegerScript), trace = f.file("t.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string wrong = kRules;
   wrong.replace(wrong.find("const_like(bits)"), 16, "const_like(bits - 1)");
@@ -96,7 +96,7 @@ TEST_CASE("rule: faults of the file are told with their line, and nothing waits 
 
 TEST_CASE("record --rules: the rules of a file take part in a script") {
   Folder f;
-  const std::string script = f.file("script.py", kScript), rules = f.file("mine.py", kRules),
+  const std::string script = f.file("script.py", kIntegerScript), rules = f.file("mine.py", kRules),
                     trace = f.file("t.uoptrace");
   auto applied = [&] {
     return json(
@@ -122,7 +122,7 @@ TEST_CASE("record --rules: the rules of a file take part in a script") {
 
 TEST_CASE("whatif --keep writes corpora that can be stepped through together") {
   Folder f;
-  const std::string script = f.file("script.py", kScript), trace = f.file("t.uoptrace");
+  const std::string script = f.file("script.py", kIntegerScript), trace = f.file("t.uoptrace");
   REQUIRE(call(f, {"record", script, "-o", trace, "-q"}).code == 0);
   std::string number;
   for (const Json& s : partOf(call(f, {"ls", trace, "--json"}), "scopes"))

@@ -6,10 +6,10 @@ using namespace uopscope::test;
 
 namespace {
 
-const char* kScript = "from tinygrad import Tensor\n"
-                      "a = Tensor.ones(12, 8).contiguous().realize()\n"
-                      "b = Tensor.ones(8, 24).contiguous().realize()\n"
-                      "print(a.matmul(b).sum().item(), (a + 1).tolist()[0][0])\n";
+const char* kMatmulScript = "from tinygrad import Tensor\n"
+                            "a = Tensor.ones(12, 8).contiguous().realize()\n"
+                            "b = Tensor.ones(8, 24).contiguous().realize()\n"
+                            "print(a.matmul(b).sum().item(), (a + 1).tolist()[0][0])\n";
 
 /// The part of a kernel's search that depends on no time: the candidates of rounds 0 and 1.
 Json steady(const Json& kernel) {
@@ -21,7 +21,7 @@ Json steady(const Json& kernel) {
 
 struct Searched {
   Folder f;
-  std::string script = f.file("model.py", kScript), corpus = f.file("model.uopcorpus");
+  std::string script = f.file("model.py", kMatmulScript), corpus = f.file("model.uopcorpus");
   std::string cache = "CCACHE=1 XDG_CACHE_HOME=" + f.file("cache");
 
   Searched() { REQUIRE(call(f, {"replay", "capture", "-q", script, "-o", corpus}).code == 0); }

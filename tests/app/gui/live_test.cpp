@@ -16,8 +16,8 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr const char* kScript = "from tinygrad import Tensor\n"
-                                "((Tensor.ones(4, 4).contiguous() * 3).sum(0) + 1).realize()\n";
+constexpr const char* kSummingScript = "from tinygrad import Tensor\n"
+                                       "((Tensor.ones(4, 4).contiguous() * 3).sum(0) + 1).realize()\n";
 
 int64_t stepsOf(const std::string& path) {
   Trace trace(path);
@@ -37,7 +37,7 @@ TEST_CASE(
   LiveControl& live = *tools.live();
   session.setRecorderProgram(QString::fromStdString(kProgram));
   live.setBreakpoints({QStringLiteral("pass=*symbolic*")});
-  live.record(QString::fromStdString(folder.file("model.py", kScript)));
+  live.record(QString::fromStdString(folder.file("model.py", kSummingScript)));
   auto paused = [&] { return waitFor([&] { return live.paused(); }, 60'000); };
   REQUIRE(paused());
   const QString rule = live.where()["rule"].toString();
@@ -62,7 +62,7 @@ TEST_CASE(
 
 TEST_CASE("live: the command line asks at breakpoints and follows orders") {
   Folder folder;
-  folder.file("model.py", kScript);
+  folder.file("model.py", kSummingScript);
   folder.file("orders", "step\nbreak nonsense\nhelp\nskip\nclear\ncontinue\n");
   const std::string command =
       "cd " + shell(folder.path) + " && " + shell(kProgram) +

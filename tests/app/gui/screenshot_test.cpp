@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 #ifdef UOPSCOPE_HAVE_WINDOW
 namespace {
 
-struct Result {
+struct Shot {
   int code;
   std::string errors;
 };
 
-Result run(const std::string& arguments) {
+Shot takeShot(const std::string& arguments) {
   const std::string log =
       (fs::temp_directory_path() / ("uopscope-shot-" + std::to_string(getpid()) + ".log")).string();
   const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY -u QT_QPA_PLATFORM " UOPSCOPE_BINARY_DIR
@@ -54,8 +54,8 @@ struct Fixture {
 
 TEST_CASE("screenshot: written without a display, for any place of a trace") {
   Fixture f;
-  const Result r =
-      run("open " + f.trace.path + " --at 'kernel=r_4&pass=shrink&step=2' --screenshot " + f.png);
+  const Shot r =
+      takeShot("open " + f.trace.path + " --at 'kernel=r_4&pass=shrink&step=2' --screenshot " + f.png);
   INFO(r.errors);
   CHECK(r.code == 0);
   REQUIRE(fs::exists(f.png));
@@ -64,12 +64,12 @@ TEST_CASE("screenshot: written without a display, for any place of a trace") {
 
 TEST_CASE("screenshot: two traces compared, and what cannot be compared is said to be so") {
   Fixture f, g;
-  const Result r = run("replay diff " + f.trace.path + " " + g.trace.path + " --screenshot " + f.png);
+  const Shot r = takeShot("replay diff " + f.trace.path + " " + g.trace.path + " --screenshot " + f.png);
   INFO(r.errors);
   CHECK(r.code == 0);
   REQUIRE(fs::exists(f.png));
   CHECK(fs::file_size(f.png) > 10000);
-  const Result bad = run("replay diff " + f.trace.path + " /no/such.uopcorpus --screenshot " + f.png);
+  const Shot bad = takeShot("replay diff " + f.trace.path + " /no/such.uopcorpus --screenshot " + f.png);
   CHECK(bad.code == 2);
   CHECK(bad.errors.find("/no/such.uopcorpus") != std::string::npos);
 }
@@ -81,14 +81,14 @@ TEST_CASE("screenshot: an experiment, its pairs and two of them; what is none is
        {"open " + before.path, "open " + before.path + " --at tab=compare", "bench compare " + before.path,
         "bench compare " + before.path + " " + after.path, "bench show " + before.path}) {
     CAPTURE(arguments);
-    const Result r = run(arguments + " --screenshot " + f.png);
+    const Shot r = takeShot(arguments + " --screenshot " + f.png);
     INFO(r.errors);
     CHECK(r.code == 0);
     REQUIRE(fs::exists(f.png));
     CHECK(fs::file_size(f.png) > 10000);
     fs::remove(f.png);
   }
-  const Result bad = run("bench compare " + before.path + " /no/such.uopbench --screenshot " + f.png);
+  const Shot bad = takeShot("bench compare " + before.path + " /no/such.uopbench --screenshot " + f.png);
   CHECK(bad.code == 2);
   CHECK(bad.errors.find("/no/such.uopbench") != std::string::npos);
 }
@@ -98,7 +98,7 @@ TEST_CASE("screenshot: a bad link, file or path is exit code 2 and one sentence"
   for (const std::string& arguments : {"open " + f.trace.path + " --at 'step=77' --screenshot " + f.png,
                                        "open /no/such/file --screenshot " + f.png,
                                        "open " + f.trace.path + " --screenshot /no/such/folder/x.png"}) {
-    const Result r = run(arguments);
+    const Shot r = takeShot(arguments);
     INFO(arguments, "\n", r.errors);
     CHECK(r.code == 2);
     CHECK(r.errors.find("uopscope:") != std::string::npos);

@@ -84,7 +84,7 @@ std::string failureOf(const LoweredKernel& k, int64_t n, int64_t m, int64_t term
     }
   return {};
 }
-int64_t count(const LoweredKernel& k, const std::function<bool(UOp)>& f) {
+int64_t countWhere(const LoweredKernel& k, const std::function<bool(UOp)>& f) {
   return std::count_if(k.uops.begin(), k.uops.end(), f);
 }
 
@@ -104,14 +104,14 @@ TEST_CASE("a core reads operands from shared memory, whatever way they lie") {
                                  optsFor(coreOf(64, dtypes::float16), {{OptOp::LOCAL, 0, {2}}})),
                         hopper(byEngine));
         CHECK(failureOf(k, 128, 64, 256, a, b) == "");
-        CHECK(count(k, [](UOp u) { return u.is(Op::WMMA); }) == 4);
-        CHECK(count(k, beginsProducts) == 1);
-        CHECK(count(k, [](UOp u) { return productsLeft(u).has_value(); }) == 1);
-        CHECK(count(k, waitsForAllProducts) == 1);
-        CHECK(count(k, showsToUnits) == (byEngine ? 0 : 1));
-        CHECK(count(k, waitsForBoxes) == (byEngine ? 1 : 0));
+        CHECK(countWhere(k, [](UOp u) { return u.is(Op::WMMA); }) == 4);
+        CHECK(countWhere(k, beginsProducts) == 1);
+        CHECK(countWhere(k, [](UOp u) { return productsLeft(u).has_value(); }) == 1);
+        CHECK(countWhere(k, waitsForAllProducts) == 1);
+        CHECK(countWhere(k, showsToUnits) == (byEngine ? 0 : 1));
+        CHECK(countWhere(k, waitsForBoxes) == (byEngine ? 1 : 0));
         // Two steps ahead and one in the loop; 128 rows that lie side by side are two boxes of 64.
-        CHECK(count(k, isBox) == (byEngine ? 3 * (a ? 3 : 2) : 0));
+        CHECK(countWhere(k, isBox) == (byEngine ? 3 * (a ? 3 : 2) : 0));
         CHECK(k.ins == std::vector<int>{1, 2});
       }
 }
@@ -158,7 +158,7 @@ TEST_CASE(
                                              optsFor(coreOf(c.width, c.type), c.more)),
                                     hopper(byEngine));
       CHECK(failureOf(k, c.rows, c.columns, c.terms, c.a, c.b, c.type) == "");
-      CHECK((count(k, isBox) > 0) == byEngine);
+      CHECK((countWhere(k, isBox) > 0) == byEngine);
     }
 }
 
@@ -176,8 +176,8 @@ TEST_CASE("results that pass operations with branches wait for all products of a
       UOp ast = kernel({memory(0, 64 * 64).indexed({i * 64 + j}).store(result).end({i, j})});
       LoweredKernel k =
           checkKernel(withOpts(ast, optsFor(coreOf(64, dtypes::float16), {})), hopper(byEngine), 9);
-      CHECK(count(k, [](UOp u) { return productsLeft(u) == 0; }) == (branches ? 1 : 0));
-      CHECK(count(k, [](UOp u) { return productsLeft(u) == 1; }) == (branches ? 0 : 1));
+      CHECK(countWhere(k, [](UOp u) { return productsLeft(u) == 0; }) == (branches ? 1 : 0));
+      CHECK(countWhere(k, [](UOp u) { return productsLeft(u) == 1; }) == (branches ? 0 : 1));
     }
 }
 
@@ -311,11 +311,13 @@ TEST_CASE(
 
   LoweredKernel other = lowerKernel(
       withOpts(product(256, 256, 256, false, false, dtypes::float16), {{OptOp::TC, 0, {0, 0, 1}}}), hopper());
-  CHECK(count(other,
-              [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
-  CHECK(count(lowerKernel(product(4096, 4096, 4096, false, false, dtypes::float16),
-                          cudaLanguage("sm_90").target()),
-              [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) > 0);
+  CHECK(countWhere(other, [](UOp u) {
+          return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half";
+        }) > 0);
+  CHECK(countWhere(lowerKernel(product(4096, 4096, 4096, false, false, dtypes::float16),
+                               cudaLanguage("sm_90").target()),
+                   [](UOp u) { return u.is(Op::WMMA) && u.arg().as<WmmaArg>().name == "mma_16_8_16_half"; }) >
+        0);
 }
 
 TEST_CASE("the memory engine is told of matrices and of the boxes of a step") {
@@ -365,7 +367,7 @@ TEST_CASE("the memory engine is told of matrices and of the boxes of a step") {
                   .end({i, j})});
   LoweredKernel plain =
       checkKernel(withOpts(overlapping, optsFor(coreOf(64, dtypes::float16), {})), hopper(true), 5);
-  CHECK(count(plain, isBox) == 0);
+  CHECK(countWhere(plain, isBox) == 0);
 }
 
 TEST_CASE("the text of such a product begins, closes and waits") {

@@ -17,7 +17,7 @@ struct Listener : Observer {
 };
 
 /// A product of 64 by 64 with groups of 8 by 8 threads: 8 by 8 blocks.
-UOp product() {
+UOp groupedProduct() {
   KernelInfo info;
   info.hasOptsToApply = true;
   info.optsToApply = {{OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}};
@@ -53,7 +53,7 @@ TEST_CASE("blocks that run at once lie in a band, and each is computed once") {
   Listener listener;
   {
     ObserverScope observe(&listener);
-    CHECK(launched(checkKernel(product(), target)) == std::vector<int64_t>{4, 8, 2});
+    CHECK(launched(checkKernel(groupedProduct(), target)) == std::vector<int64_t>{4, 8, 2});
   }
   const auto said = std::find_if(listener.decisions.begin(), listener.decisions.end(),
                                  [](const Decision& d) { return d.unit == "MB from memory"; });
@@ -70,7 +70,7 @@ TEST_CASE("blocks stay in rows where no order reads less, or nothing is known of
   Pool pool;
   PoolScope scope(pool);
   Target target = makeGpuRenderer("CUDA")->target();
-  auto size = [&] { return launched(checkKernel(product(), target)); };
+  auto size = [&] { return launched(checkKernel(groupedProduct(), target)); };
   const std::vector<int64_t> inRows{8, 8, 1};
   CHECK(size() == inRows); // both operands fit the cache
   target.cacheBytes = 4096;

@@ -16,7 +16,7 @@ using namespace uopscope::testing;
 namespace {
 
 constexpr PatVar v{"v"};
-constexpr RuleDef kWrong[] = {
+constexpr RuleDef kWrongType[] = {
     RULE("wrong-type", v + 1, [](Match& m) { return UOp::make(Op::MUL, dtypes::float32, {m[v], m[v]}); })};
 
 std::string found(UOp index, int64_t size = 8) {
@@ -112,7 +112,7 @@ TEST_CASE("SPEC=2 names the rule that makes a node that is not valid") {
   Pool pool;
   PoolScope scope(pool);
   UOp x = UOp::variable("x", 0, 9, dtypes::int32);
-  PatternMatcher wrong({kWrong});
+  PatternMatcher wrong({kWrongType});
   SpecObserver watch(kernelSpec(), "kernel 'k', pass 'p'", nullptr);
   ObserverScope observed(&watch);
   try {

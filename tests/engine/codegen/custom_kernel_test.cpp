@@ -6,26 +6,18 @@
 #include "engine/uop/sint.h"
 #include "kernels.h"
 #include "oracle.h"
+#include "tests/engine/expected_error.h"
 
 #include <doctest/doctest.h>
 
 using namespace uopscope;
+using namespace uopscope::test;
 using namespace uopscope::testing;
 
 namespace {
 
 UOp shaped(UOp buffer, std::vector<Sint> shape) {
   return UOp::make(Op::RESHAPE, buffer.dtype(), {buffer, shapeToUOp(shape)});
-}
-std::string errorOf(const std::function<void()>& f, ErrorKind kind) {
-  try {
-    f();
-  } catch (const Error& e) {
-    CHECK(e.kind() == kind);
-    return e.what();
-  }
-  FAIL("no error");
-  return {};
 }
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

@@ -23,12 +23,12 @@ Target dotTarget(int lanes = 16) {
   return t;
 }
 
-struct Sizes {
+struct ProductSizes {
   int64_t rows, columns, terms;
   bool aTransposed = false, bTransposed = false;
 };
 /// out[i,j] = sum over k of cast(a[i,k]) * cast(b[k,j]); batches of a and b if there are any.
-UOp product(const Sizes& s, DType a, DType b) {
+UOp sizedProduct(const ProductSizes& s, DType a, DType b) {
   const DType sum = a.isFloat() ? dtypes::float32 : dtypes::int32;
   UOp i = UOp::range(s.rows, 0), j = UOp::range(s.columns, 1), k = UOp::range(s.terms, 2, AxisType::Reduce);
   UOp left = read(memory(1, s.rows * s.terms, a), s.aTransposed ? k * s.rows + i : i * s.terms + k),
@@ -49,11 +49,11 @@ int64_t dotsOf(const LoweredKernel& k) {
   return std::ranges::count_if(k.uops, [](UOp u) { return isDotProduct(u); });
 }
 
-const std::pair<DType, DType> kTypes[] = {{dtypes::bfloat16, dtypes::bfloat16},
-                                          {dtypes::int8, dtypes::int8},
-                                          {dtypes::uint8, dtypes::int8},
-                                          {dtypes::int8, dtypes::uint8},
-                                          {dtypes::uint8, dtypes::uint8}};
+const std::pair<DType, DType> kDotTypes[] = {{dtypes::bfloat16, dtypes::bfloat16},
+                                             {dtypes::int8, dtypes::int8},
+                                             {dtypes::uint8, dtypes::int8},
+                                             {dtypes::int8, dtypes::uint8},
+                                             {dtypes::uint8, dtypes::uint8}};
 
 } // namespace
 
@@ -89,13 +89,14 @@ TEST_CASE("products of every layout, type and number of terms equal the sums tha
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (const Sizes& s : {Sizes{32, 16, 66}, Sizes{32, 16, 64, false, true}, Sizes{32, 128, 69, true, false},
-                         Sizes{32, 16, 67, false, true}, Sizes{41, 16, 66, false, false}})
-    for (auto [a, b] : kTypes) {
+  for (const ProductSizes& s : {ProductSizes{32, 16, 66}, ProductSizes{32, 16, 64, false, true},
+                                ProductSizes{32, 128, 69, true, false}, ProductSizes{32, 16, 67, false, true},
+                                ProductSizes{41, 16, 66, false, false}})
+    for (auto [a, b] : kDotTypes) {
       CAPTURE(s.terms);
       CAPTURE(a.name());
       CAPTURE(b.name());
-      LoweredKernel k = checkKernel(product(s, a, b), dotTarget(), 3, {}, 1e-5);
+      LoweredKernel k = checkKernel(sizedProduct(s, a, b), dotTarget(), 3, {}, 1e-5);
       CHECK(dotsOf(k) > 0);
     }
 }
@@ -104,7 +105,7 @@ TEST_CASE("terms that lie side by side are lanes of dot products") {
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 2}});
-  for (auto [a, b] : kTypes)
+  for (auto [a, b] : kDotTypes)
     for (int64_t terms : {256, 300, 777}) {
       CAPTURE(terms);
       LoweredKernel k = checkKernel(rowsTimesVector(12, terms, a, b), dotTarget(), 3, {}, 1e-5);
@@ -118,7 +119,7 @@ TEST_CASE("dot products are of any width, and as wide as the target's registers"
   ContextScope settings({{"SPEC", 1}});
   for (int lanes : {4, 8, 16})
     for (int64_t upcast : {2, 3, 8, 24}) {
-      UOp ast = withOpts(product({4, 24, 16}, dtypes::int8, dtypes::uint8),
+      UOp ast = withOpts(sizedProduct({4, 24, 16}, dtypes::int8, dtypes::uint8),
                          {{OptOp::UPCAST, 1, {upcast}}, {OptOp::TC, 0, {-1, 0, 1}}});
       LoweredKernel k = checkKernel(ast, dotTarget(lanes), 3, {}, 1e-5);
       CHECK(dotsOf(k) > 0);
@@ -130,22 +131,22 @@ TEST_CASE("dot products are of any width, and as wide as the target's registers"
 TEST_CASE("a sum stays as it is where its numbers are computed, or the user wants each product as written") {
   Pool pool;
   PoolScope scope(pool);
-  const Sizes s{64, 32, 64};
+  const ProductSizes s{64, 32, 64};
   auto count = [&](UOp ast) { return dotsOf(lowerKernel(ast, dotTarget())); };
-  CHECK(count(product(s, dtypes::bfloat16, dtypes::bfloat16)) > 0);
+  CHECK(count(sizedProduct(s, dtypes::bfloat16, dtypes::bfloat16)) > 0);
   {
     ContextScope settings({{"TC", 0}});
-    CHECK(count(product(s, dtypes::bfloat16, dtypes::bfloat16)) == 0);
+    CHECK(count(sizedProduct(s, dtypes::bfloat16, dtypes::bfloat16)) == 0);
   }
   {
     ContextScope settings({{"STRICT_FLOAT", 1}});
-    CHECK(count(product(s, dtypes::bfloat16, dtypes::bfloat16)) == 0);
-    CHECK(count(product(s, dtypes::int8, dtypes::int8)) > 0); // exact
+    CHECK(count(sizedProduct(s, dtypes::bfloat16, dtypes::bfloat16)) == 0);
+    CHECK(count(sizedProduct(s, dtypes::int8, dtypes::int8)) > 0); // exact
   }
-  CHECK(count(product(s, dtypes::float16, dtypes::float16)) == 0);
-  CHECK(count(product(s, dtypes::int16, dtypes::int8)) == 0);
+  CHECK(count(sizedProduct(s, dtypes::float16, dtypes::float16)) == 0);
+  CHECK(count(sizedProduct(s, dtypes::int16, dtypes::int8)) == 0);
   CHECK_THROWS_WITH(
-      lowerKernel(withOpts(product(s, dtypes::float16, dtypes::float16), {{OptOp::TC, 0, {-1, 0, 1}}}),
+      lowerKernel(withOpts(sizedProduct(s, dtypes::float16, dtypes::float16), {{OptOp::TC, 0, {-1, 0, 1}}}),
                   dotTarget()),
       doctest::Contains("it sums no product of the types"));
 }
@@ -153,7 +154,7 @@ TEST_CASE("a sum stays as it is where its numbers are computed, or the user want
 TEST_CASE("the text of a dot product pads its lanes to the instruction's") {
   Pool pool;
   PoolScope scope(pool);
-  UOp ast = withOpts(product({4, 24, 16}, dtypes::bfloat16, dtypes::bfloat16),
+  UOp ast = withOpts(sizedProduct({4, 24, 16}, dtypes::bfloat16, dtypes::bfloat16),
                      {{OptOp::UPCAST, 1, {3}}, {OptOp::TC, 0, {-1, 0, 1}}});
   Target t = dotTarget();
   t.suffix = "LLVM";

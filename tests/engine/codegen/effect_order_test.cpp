@@ -46,7 +46,7 @@ Target wideTarget() {
   return t;
 }
 
-struct Steps : Observer {
+struct RulesAndDecisions : Observer {
   Control onRewrite(const RewriteEvent& e) override {
     rules.emplace_back(e.rule->name());
     return Control::Apply;
@@ -66,7 +66,7 @@ TEST_CASE(
   const UOp sink = kernel({UOp::groupOf(stores)});
   const RegisterFile file = registerFileOf(wideTarget());
   CHECK(liveRanges(linearize(sink), file).vectors.registers >= 32);
-  Steps steps;
+  RulesAndDecisions steps;
   const PatternMatcher rules({effectOrderRules()});
   UOp ordered;
   {

@@ -14,10 +14,10 @@ using namespace uopscope::testing;
 
 namespace {
 
-using Values = std::function<UOp(UOp sum, UOp i, UOp j)>;
+using Epilogue = std::function<UOp(UOp sum, UOp i, UOp j)>;
 
 /// out[i,j] = epilogue(sum over k of a[i,k] * b[k,j])
-LoweredKernel lowered(int64_t rows, int64_t columns, const Values& epilogue, std::vector<Opt> opts = {}) {
+LoweredKernel lowered(int64_t rows, int64_t columns, const Epilogue& epilogue, std::vector<Opt> opts = {}) {
   UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1), k = UOp::range(24, 2, AxisType::Reduce);
   UOp product =
       read(memory(1, rows * 24), i * int64_t{24} + k) * read(memory(2, 24 * columns), k * columns + j);
@@ -28,10 +28,6 @@ LoweredKernel lowered(int64_t rows, int64_t columns, const Values& epilogue, std
   return checkKernel(
       kernel({memory(0, rows * columns).indexed({i * columns + j}).store(value).end({i, j})}, info),
       plainTarget(8), 5, {}, 1e-4);
-}
-
-int count(const LoweredKernel& k, Op op) {
-  return static_cast<int>(std::ranges::count_if(k.uops, [&](UOp u) { return u.is(op); }));
 }
 
 UOp bounded(UOp x) { // so that powers of two stay finite
@@ -45,7 +41,7 @@ UOp longEpilogue(UOp sum, UOp i, UOp j) {
   return bounded(sum + bias).alu(Op::EXP2) * scale;
 }
 
-const std::vector<Opt> kTile{{OptOp::UPCAST, 1, {16}}, {OptOp::UPCAST, 0, {8}}};
+const std::vector<Opt> kEpilogueTile{{OptOp::UPCAST, 1, {16}}, {OptOp::UPCAST, 0, {8}}};
 
 } // namespace
 
@@ -54,7 +50,8 @@ TEST_CASE("a long epilogue is computed in a loop over the rows of a tile") {
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
   const int rows = 8, registers = 16 / 4; // of a row, for vectors of four lanes
-  LoweredKernel brief = lowered(64, 64, shortEpilogue, kTile), whole = lowered(64, 64, longEpilogue, kTile);
+  LoweredKernel brief = lowered(64, 64, shortEpilogue, kEpilogueTile),
+                whole = lowered(64, 64, longEpilogue, kEpilogueTile);
   CHECK(count(brief, Op::STORE) > rows * registers); // results, and accumulators
   const auto results = std::ranges::count_if(
       whole.uops, [](UOp u) { return u.is(Op::STORE) && u.src(0).bufferOf().is(Op::DEFINE_GLOBAL); });
@@ -78,7 +75,7 @@ TEST_CASE("tiles that overlap, several sums and sums of no row keep their values
         UOp ofColumn = read(memory(4, 64 * 7), j * int64_t{7} + l).reduce(Op::MAX, std::vector<UOp>{l});
         return bounded(sum + ofRow).alu(Op::EXP2) * bounded(ofColumn).alu(Op::EXP2);
       },
-      kTile);
+      kEpilogueTile);
 }
 
 TEST_CASE("the trace says why an epilogue has a loop") {
@@ -90,7 +87,7 @@ TEST_CASE("the trace says why an epilogue has a loop") {
   Pool pool;
   PoolScope scope(pool);
   ObserverScope watch(&reasons);
-  lowered(64, 64, longEpilogue, kTile);
+  lowered(64, 64, longEpilogue, kEpilogueTile);
   CHECK(reasons.all.find("each of 8 rows would get the 25 instructions of what follows its sum") !=
         std::string::npos);
 }

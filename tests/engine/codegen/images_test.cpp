@@ -16,7 +16,7 @@ using namespace uopscope::testing;
 
 namespace {
 
-struct Fixture {
+struct ImageFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp column = UOp::special(UOp::index(32), "gidx0"), row = UOp::special(UOp::index(32), "gidx1");
@@ -54,7 +54,7 @@ bool bordersDo(UOp gate, UOp left, UOp x, UOp y, int64_t height, int64_t width, 
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a gate that only keeps an index inside of an image is dropped") {
+TEST_CASE_FIXTURE(ImageFixture, "a gate that only keeps an index inside of an image is dropped") {
   UOp ten = image(10, 10);
   CHECK(gates(pixel(ten, column, row - 1, row >= 1)) == 0);
   CHECK(gates(pixel(ten, column, row, row < 10)) == 0);
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(Fixture, "a gate that only keeps an index inside of an image i
   CHECK(never.dtype() == dtypes::float32.vec(4));
 }
 
-TEST_CASE_FIXTURE(Fixture, "dropping clauses of gates is right at every point") {
+TEST_CASE_FIXTURE(ImageFixture, "dropping clauses of gates is right at every point") {
   UOp a = UOp::variable("a", 0, 11), b = UOp::variable("b", -3, 9);
   size_t dropped = 0;
   const std::array coordinates{a, b, a + b, a - 2, b * 2 + 1, a / 3, (a + 5) % 7, a * -1 + 4};
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(Fixture, "dropping clauses of gates is right at every point") 
   CHECK(dropped > 500);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an element of an image is a channel of its pixel") {
+TEST_CASE_FIXTURE(ImageFixture, "an element of an image is a channel of its pixel") {
   UOp memory = image(10, 10), element = UOp::special(UOp::index(2), "lidx0");
   UOp zero = UOp::constant(dtypes::float32, 0.0);
   auto nans = [](UOp u) {
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Fixture, "an element of an image is a channel of its pixel") {
   CHECK_THROWS_AS(fullRewriteToSink(kernel({memory.indexed({element}).store(zero)}), plainTarget()), Error);
 }
 
-TEST_CASE_FIXTURE(Fixture, "neighbouring elements of an image are one pixel") {
+TEST_CASE_FIXTURE(ImageFixture, "neighbouring elements of an image are one pixel") {
   UOp from = image(4, 8),
       to = UOp::make(Op::DEFINE_GLOBAL, DType::image({.height = 4, .width = 8}), {}, Arg::of(int64_t{1}));
   UOp lane = UOp::range(4, 1, AxisType::Upcast), i = UOp::range(32, 0);

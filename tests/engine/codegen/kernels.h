@@ -1,6 +1,7 @@
 // Kernels as a schedule makes them, for the tests of code generation, and targets for them.
 #pragma once
 #include "engine/codegen/codegen.h"
+#include "engine/runtime/search.h"
 
 #include <algorithm>
 #include <functional>
@@ -54,12 +55,13 @@ inline UOp product(int64_t n, int64_t m, int64_t k, bool aTransposed, bool bTran
                      .store((a * b).cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{t}))
                      .end({i, j})});
 }
-/// The kernel with these Opts, and no others.
-inline UOp withOpts(UOp ast, std::vector<Opt> opts) {
-  KernelInfo info = ast.arg().as<KernelInfo>();
-  info.hasOptsToApply = true;
-  info.optsToApply = std::move(opts);
-  return ast.withArg(Arg::of(info));
+/// The same of square matrices.
+inline UOp squareProduct(DType type, int64_t n, bool aTransposed = false, bool bTransposed = false) {
+  return product(n, n, n, aTransposed, bTransposed, type);
+}
+/// Number of instructions of an operation.
+inline int count(const LoweredKernel& k, Op op) {
+  return static_cast<int>(std::ranges::count_if(k.uops, [&](UOp u) { return u.is(op); }));
 }
 /// Number of steps in the longest chain of loops around a store of results.
 inline int64_t stepsOf(const LoweredKernel& k) {

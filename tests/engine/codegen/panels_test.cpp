@@ -13,8 +13,8 @@ using namespace uopscope::testing;
 namespace {
 
 /// out[i,j] = sum over k of a[i,k] * b[k*rowStride + j*columnStride]
-UOp product(int64_t rows, int64_t columns, int64_t terms, int64_t rowStride, int64_t columnStride,
-            std::vector<Opt> opts = {}, DType d = dtypes::float32) {
+UOp stridedProduct(int64_t rows, int64_t columns, int64_t terms, int64_t rowStride, int64_t columnStride,
+                   std::vector<Opt> opts = {}, DType d = dtypes::float32) {
   UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1), k = UOp::range(terms, 2, AxisType::Reduce);
   int64_t size = (terms - 1) * rowStride + (columns - 1) * columnStride + 1;
   UOp value = read(memory(1, rows * terms, d), i * terms + k) *
@@ -40,7 +40,8 @@ TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from 
   ContextScope settings({{"SPEC", 1}});
   for (auto [rowStride, columnStride] : {std::pair<int64_t, int64_t>{1, 131}, {1024, 1}, {3, 400}}) {
     CAPTURE(rowStride);
-    LoweredKernel k = checkKernel(product(80, 16, 131, rowStride, columnStride), plainTarget(8), 5, {}, 1e-5);
+    LoweredKernel k =
+        checkKernel(stridedProduct(80, 16, 131, rowStride, columnStride), plainTarget(8), 5, {}, 1e-5);
     CHECK(panelsOf(k) == 1);
   }
 }
@@ -67,7 +68,7 @@ TEST_CASE("a panel of terms that lie side by side is copied by squares") {
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  LoweredKernel k = checkKernel(product(80, 16, 128, 1, 128), plainTarget(8), 5, {}, 1e-5);
+  LoweredKernel k = checkKernel(stridedProduct(80, 16, 128, 1, 128), plainTarget(8), 5, {}, 1e-5);
   CHECK(panelsOf(k) == 1);
   int gathered = 0; // loads of single elements that lie apart
   for (UOp u : k.uops)
@@ -96,7 +97,7 @@ TEST_CASE("panels of other types than float32") {
   PoolScope scope(pool);
   for (DType d : {dtypes::float64, dtypes::int32, dtypes::uint8}) {
     CAPTURE(d.name());
-    LoweredKernel k = checkKernel(product(80, 16, 131, 1, 131, {}, d), plainTarget(8), 5, {}, 1e-9);
+    LoweredKernel k = checkKernel(stridedProduct(80, 16, 131, 1, 131, {}, d), plainTarget(8), 5, {}, 1e-9);
     CHECK(panelsOf(k) == 1);
   }
 }
@@ -105,12 +106,12 @@ TEST_CASE("no panel where rows are near, few, read seldom, or where it would not
   Pool pool;
   PoolScope scope(pool);
   Target target = plainTarget(8);
-  CHECK(panelsOf(lowerKernel(product(80, 16, 131, 16, 1), target)) == 0);     // rows next to each other
-  CHECK(panelsOf(lowerKernel(product(80, 16, 120, 1024, 1), target)) == 0);   // few rows
-  CHECK(panelsOf(lowerKernel(product(4, 16, 131, 1, 131), target)) == 0);     // read once
-  CHECK(panelsOf(lowerKernel(product(80, 16, 40000, 1024, 1), target)) == 0); // larger than a cache
+  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 131, 16, 1), target)) == 0);   // rows next to each other
+  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 120, 1024, 1), target)) == 0); // few rows
+  CHECK(panelsOf(lowerKernel(stridedProduct(4, 16, 131, 1, 131), target)) == 0);   // read once
+  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 40000, 1024, 1), target)) == 0); // larger than a cache
   ContextScope plain({{"NOOPT", 1}});
-  CHECK(panelsOf(lowerKernel(product(80, 16, 131, 1024, 1), target)) == 0);
+  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 131, 1024, 1), target)) == 0);
 }
 
 TEST_CASE("options by hand: a panel needs its loop outside the one that reads it again") {
@@ -119,8 +120,8 @@ TEST_CASE("options by hand: a panel needs its loop outside the one that reads it
   Target target = plainTarget(8);
   std::vector<Opt> inside{{OptOp::UPCAST, 0, {4}}, {OptOp::UPCAST, 1, {8}}}, outside = inside;
   outside.push_back({OptOp::SWAP, 0, {1}});
-  CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, inside), target, 5, {}, 1e-5)) == 0);
-  CHECK(panelsOf(checkKernel(product(80, 16, 131, 1, 131, outside), target, 5, {}, 1e-5)) == 1);
+  CHECK(panelsOf(checkKernel(stridedProduct(80, 16, 131, 1, 131, inside), target, 5, {}, 1e-5)) == 0);
+  CHECK(panelsOf(checkKernel(stridedProduct(80, 16, 131, 1, 131, outside), target, 5, {}, 1e-5)) == 1);
 }
 
 TEST_CASE("all copies of a kernel together fit on the stack of a thread") {

@@ -15,11 +15,6 @@ LoweredKernel lower(UOp ast, const Target& target = plainTarget()) {
   ContextScope check({{"SPEC", 1}});
   return lowerKernel(ast, target);
 }
-int count(const LoweredKernel& k, Op op) {
-  int n = 0;
-  for (UOp u : k.uops) n += u.is(op);
-  return n;
-}
 
 } // namespace
 

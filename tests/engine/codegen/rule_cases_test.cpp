@@ -19,7 +19,7 @@ using namespace uopscope::testing;
 
 namespace {
 
-struct Fixture {
+struct CodegenRulesFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp r = UOp::range(8, 0), x = UOp::variable("x", 0, 9), i = UOp::variable("i", -9, 9, dtypes::int32);
@@ -51,7 +51,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
+TEST_CASE_FIXTURE(CodegenRulesFixture, "rules of early passes") {
   PatternMatcher early({wellFormedRules()});
   UOp row = UOp::make(Op::INDEX, p.dtype(), {p, r});
   UOp both = UOp::make(Op::INDEX, dtypes::float32, {row, x});
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Fixture, "rules of early passes") {
   CHECK_FALSE(apply(early, "convert-stored-value", address.store(loaded)));
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules of the expander") {
+TEST_CASE_FIXTURE(CodegenRulesFixture, "rules of the expander") {
   PatternMatcher expander({expanderRules()});
   UOp four = lanes(dtypes::int32, {3, 1, 4, 1}), u = unrolled(four, i);
   UOp nested = UOp::make(Op::UNROLL, i.dtype(), {u}, Arg::of(std::vector<int64_t>{8, 1}));
@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "rules of the expander") {
   CHECK(same == UOp::vectorize(std::vector{i, i, i, i}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules of memory and lanes") {
+TEST_CASE_FIXTURE(CodegenRulesFixture, "rules of memory and lanes") {
   UOp address = p.indexed({r}, dtypes::float32.ptr(64)), value = UOp::constant(dtypes::float32, 2.0);
   CHECK(apply(PatternMatcher({addLoadRules()}), "store-through-load", address.load().store(value)) ==
         address.store(value));
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(Fixture, "rules of memory and lanes") {
   CHECK_FALSE(apply(lane, "gep-of-index-arithmetic", gep(unset, {1})));
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
+TEST_CASE_FIXTURE(CodegenRulesFixture, "rules for what a target lacks") {
   Target bare = plainTarget();
   bare.nativeOps = OpSet{Op::ADD, Op::CMPLT, Op::WHERE};
   TargetContext ctx{bare};
@@ -146,7 +146,8 @@ TEST_CASE_FIXTURE(Fixture, "rules for what a target lacks") {
         ((f < g) | g.alu(Op::CMPNE, {g})).where(g, f));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a float of what was a small negative number is made by signed conversions") {
+TEST_CASE_FIXTURE(CodegenRulesFixture,
+                  "a float of what was a small negative number is made by signed conversions") {
   PatternMatcher rules({decompositionRules()});
   Target target = plainTarget();
   TargetContext ctx{target};
@@ -161,7 +162,8 @@ TEST_CASE_FIXTURE(Fixture, "a float of what was a small negative number is made 
   CHECK_FALSE(apply(rules, "float-of-wrapped", made.src(1).src(0), ctx));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a gated load gives the alternative of its own gate, not through a cast") {
+TEST_CASE_FIXTURE(CodegenRulesFixture,
+                  "a gated load gives the alternative of its own gate, not through a cast") {
   PatternMatcher last({finalRules()});
   UOp ints = UOp::make(Op::DEFINE_GLOBAL, dtypes::int32.ptr(64), {}, Arg::of(int64_t{0}));
   UOp gate = i < i.constLike(3), other = i.constLike(7);
@@ -173,7 +175,7 @@ TEST_CASE_FIXTURE(Fixture, "a gated load gives the alternative of its own gate, 
   CHECK_FALSE(apply(last, "where-of-gated-load", gate.where(narrowed, other)));
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules that lower index") {
+TEST_CASE_FIXTURE(CodegenRulesFixture, "rules that lower index") {
   const PatternMatcher& lower = lowerIndexDtype();
   UOp low = i.cast(dtypes::index), more = UOp::variable("j", 0, 9, dtypes::int32).cast(dtypes::index);
   CHECK(apply(lower, "lower-unary", low.alu(Op::NEG)) == i.alu(Op::NEG).cast(dtypes::index));

@@ -67,11 +67,11 @@ int64_t asyncOf(const LoweredKernel& k) {
   return std::count_if(k.uops.begin(), k.uops.end(), [](UOp u) { return isAsyncCopy(u); });
 }
 
-const std::vector<Opt> kTile{{OptOp::UNROLL, 0, {8}},
-                             {OptOp::UPCAST, 1, {4}},
-                             {OptOp::LOCAL, 0, {8}},
-                             {OptOp::LOCAL, 1, {8}},
-                             {OptOp::UPCAST, 0, {2}}};
+const std::vector<Opt> kStagedTile{{OptOp::UNROLL, 0, {8}},
+                                   {OptOp::UPCAST, 1, {4}},
+                                   {OptOp::LOCAL, 0, {8}},
+                                   {OptOp::LOCAL, 1, {8}},
+                                   {OptOp::UPCAST, 0, {2}}};
 
 /// Requests for shared memory take as many passes over its banks as if their words lay in different ones.
 void checkBanks(const LoweredKernel& k, const Target& target) {
@@ -93,7 +93,7 @@ TEST_CASE("operands that a group shares are read from shared memory, whatever wa
       CAPTURE(a);
       CAPTURE(b);
       LoweredKernel k =
-          checkKernel(withOpts(product(16, 32, 24, a, b, dtypes::float32), kTile), target, 3, {}, 1e-5);
+          checkKernel(withOpts(product(16, 32, 24, a, b, dtypes::float32), kStagedTile), target, 3, {}, 1e-5);
       // Two halves with 8 terms of 16 rows and of 32 columns; each row of terms is 4 elements longer.
       CHECK(sharedOf(k) == 2 * 8 * (16 + 4) + 2 * 8 * (32 + 4));
       CHECK(barriersOf(k) == 1);
@@ -108,20 +108,20 @@ TEST_CASE("nothing is staged that few threads read, that is gated, or that does 
     return sharedOf(checkKernel(withOpts(ast, std::move(opts)), target, 5, {}, 1e-5)) > 0;
   };
   UOp plain = product(16, 32, 24, false, false, dtypes::float32);
-  CHECK(staged(plain, kTile));
+  CHECK(staged(plain, kStagedTile));
   CHECK_FALSE(staged(
       plain,
       {{OptOp::UNROLL, 0, {8}}, {OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {4}}, {OptOp::LOCAL, 1, {4}}}));
   CHECK_FALSE(staged(
       plain, {{OptOp::UPCAST, 1, {4}}, {OptOp::LOCAL, 0, {8}}, {OptOp::LOCAL, 1, {8}}})); // no terms at once
-  CHECK_FALSE(staged(product(16, 32, 8, false, false, dtypes::float32), kTile));          // a single step
+  CHECK_FALSE(staged(product(16, 32, 8, false, false, dtypes::float32), kStagedTile));    // a single step
   CHECK_FALSE(staged(product(20, 32, 24, false, false, dtypes::float32), {{OptOp::PADTO, 0, {32}},
                                                                           {OptOp::UNROLL, 0, {8}},
                                                                           {OptOp::UPCAST, 1, {4}},
                                                                           {OptOp::LOCAL, 0, {8}},
                                                                           {OptOp::LOCAL, 1, {8}}}));
   target.sharedMax = 2048;
-  CHECK_FALSE(staged(plain, kTile));
+  CHECK_FALSE(staged(plain, kStagedTile));
 }
 
 TEST_CASE("warps share operands of tensor cores without conflicts of banks, while the next step is copied") {

@@ -24,7 +24,7 @@ using namespace uopscope::testing;
 
 namespace {
 
-struct Sizes {
+struct BatchSizes {
   int64_t rows, columns, terms;
   bool aTransposed = false, bTransposed = false;
   int64_t batch = 1;
@@ -33,7 +33,7 @@ DType sumOf(DType a) {
   return a.isFloat() ? dtypes::float32 : dtypes::int32;
 }
 /// out[n,i,j] = sum over k of cast(a[n,i,k]) * cast(b[n,k,j])
-UOp product(const Sizes& s, DType a, DType b) {
+UOp batchProduct(const BatchSizes& s, DType a, DType b) {
   UOp n = UOp::range(s.batch, 0), i = UOp::range(s.rows, 1), j = UOp::range(s.columns, 2),
       k = UOp::range(s.terms, 3, AxisType::Reduce);
   UOp left = read(memory(1, s.batch * s.rows * s.terms, a),
@@ -50,7 +50,7 @@ int64_t tilesOf(const LoweredKernel& k) {
   return std::ranges::count_if(k.uops, [](UOp u) { return isTileProduct(u); });
 }
 
-const std::pair<DType, DType> kTypes[] = {
+const std::pair<DType, DType> kTileTypes[] = {
     {dtypes::bfloat16, dtypes::bfloat16}, {dtypes::float16, dtypes::float16}, {dtypes::int8, dtypes::int8},
     {dtypes::uint8, dtypes::int8},        {dtypes::int8, dtypes::uint8},      {dtypes::uint8, dtypes::uint8}};
 
@@ -93,9 +93,10 @@ TEST_CASE("products by tiles of every layout and type equal the sums that they s
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (const Sizes& s : {Sizes{32, 32, 128}, Sizes{16, 48, 64, false, true}, Sizes{48, 16, 64, true, false},
-                         Sizes{32, 32, 64, true, true}, Sizes{16, 16, 64, false, false, 2}})
-    for (auto [a, b] : kTypes) {
+  for (const BatchSizes& s :
+       {BatchSizes{32, 32, 128}, BatchSizes{16, 48, 64, false, true}, BatchSizes{48, 16, 64, true, false},
+        BatchSizes{32, 32, 64, true, true}, BatchSizes{16, 16, 64, false, false, 2}})
+    for (auto [a, b] : kTileTypes) {
       if (s.terms > 64 && a != dtypes::bfloat16) continue;
       CAPTURE(s.rows);
       CAPTURE(s.columns);
@@ -104,7 +105,7 @@ TEST_CASE("products by tiles of every layout and type equal the sums that they s
       CAPTURE(s.bTransposed);
       CAPTURE(a.name());
       CAPTURE(b.name());
-      LoweredKernel k = checkKernel(product(s, a, b), amxTarget(), 3, {}, 1e-4);
+      LoweredKernel k = checkKernel(batchProduct(s, a, b), amxTarget(), 3, {}, 1e-4);
       CHECK(tilesOf(k) > 0);
     }
 }
@@ -112,9 +113,9 @@ TEST_CASE("products by tiles of every layout and type equal the sums that they s
 TEST_CASE("sums stay in registers of the unit while the loop over the terms runs") {
   Pool pool;
   PoolScope scope(pool);
-  for (auto [a, b] : kTypes) {
+  for (auto [a, b] : kTileTypes) {
     CAPTURE(a.name());
-    LoweredKernel k = lowerKernel(product({128, 96, 256}, a, b), amxTarget());
+    LoweredKernel k = lowerKernel(batchProduct({128, 96, 256}, a, b), amxTarget());
     const std::string text = LlvmRenderer(amxTarget()).render(k);
     const auto listing = makeProcessorListing(k, text, kAmxProcessor);
     if (!listing) return; // built without LLVM
@@ -145,14 +146,15 @@ TEST_CASE("what no tile takes is refused in words") {
     }
     return std::string();
   };
-  CHECK(refusal(product({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1}).empty());
-  CHECK(refusal(product({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1})
+  CHECK(refusal(batchProduct({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1}).empty());
+  CHECK(refusal(batchProduct({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 0, 1})
             .find("16 does not divide 33") != std::string::npos);
-  CHECK(refusal(product({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 2, 1}).empty()); // padded
-  CHECK(refusal(product({32, 32, 64}, dtypes::int8, dtypes::int8), {core, 0, 1}).find("types") !=
+  CHECK(refusal(batchProduct({33, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {core, 2, 1})
+            .empty()); // padded
+  CHECK(refusal(batchProduct({32, 32, 64}, dtypes::int8, dtypes::int8), {core, 0, 1}).find("types") !=
         std::string::npos);
-  CHECK(refusal(product({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {9, 0, 1}).find("no such core") !=
-        std::string::npos);
+  CHECK(refusal(batchProduct({32, 32, 64}, dtypes::bfloat16, dtypes::bfloat16), {9, 0, 1})
+            .find("no such core") != std::string::npos);
 }
 
 TEST_CASE("tiles that are padded, and single ones, give the sums") {
@@ -160,9 +162,10 @@ TEST_CASE("tiles that are padded, and single ones, give the sums") {
   PoolScope scope(pool);
   const Target target = amxTarget();
   const int64_t core = static_cast<int64_t>(dotProducts(true, true).size());
-  for (const Sizes& s : {Sizes{33, 20, 40}, Sizes{16, 16, 32}, Sizes{48, 17, 96, true, true}}) {
+  for (const BatchSizes& s :
+       {BatchSizes{33, 20, 40}, BatchSizes{16, 16, 32}, BatchSizes{48, 17, 96, true, true}}) {
     CAPTURE(s.rows);
-    UOp ast = product(s, dtypes::bfloat16, dtypes::bfloat16);
+    UOp ast = batchProduct(s, dtypes::bfloat16, dtypes::bfloat16);
     KernelInfo info;
     info.name = "padded";
     info.optsToApply = {{OptOp::TC, 0, {core, 2, 1}}};
@@ -201,11 +204,12 @@ TEST_CASE("tile kernels for a machine" * doctest::skip(std::getenv("UOPSCOPE_TIL
   auto viewed = [](const std::vector<std::byte>& bytes) {
     return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  for (const Sizes& s : {Sizes{16, 16, 64}, Sizes{32, 32, 256}, Sizes{64, 96, 128, false, true},
-                         Sizes{48, 32, 128, true, false}, Sizes{96, 48, 192, true, true},
-                         Sizes{32, 16, 128, false, false, 3}, Sizes{256, 256, 512}})
-    for (auto [a, b] : kTypes) {
-      LoweredKernel k = lowerKernel(product(s, a, b), amxTarget());
+  for (const BatchSizes& s :
+       {BatchSizes{16, 16, 64}, BatchSizes{32, 32, 256}, BatchSizes{64, 96, 128, false, true},
+        BatchSizes{48, 32, 128, true, false}, BatchSizes{96, 48, 192, true, true},
+        BatchSizes{32, 16, 128, false, false, 3}, BatchSizes{256, 256, 512}})
+    for (auto [a, b] : kTileTypes) {
+      LoweredKernel k = lowerKernel(batchProduct(s, a, b), amxTarget());
       REQUIRE(tilesOf(k) > 0);
       write("o", processorObject(k, LlvmRenderer(amxTarget()).render(k), kAmxProcessor));
       std::vector<std::byte> left =

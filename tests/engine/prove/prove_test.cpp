@@ -12,6 +12,7 @@
 #include "engine/rules/rounding.h"
 #include "engine/rules/rules.h"
 #include "engine/uop/eval.h"
+#include "tests/engine/rewrite/pattern_variables.h"
 
 #include <doctest/doctest.h>
 
@@ -21,25 +22,26 @@
 
 using namespace uopscope;
 using namespace uopscope::prove;
+using namespace uopscope::test;
 
 namespace {
 
-constexpr PatVar x{"x", PatVar::Ints}, f{"f", PatVar::Floats}, c0{"c0", PatVar::Const};
+constexpr PatVar anInt{"x", PatVar::Ints}, aFloat{"f", PatVar::Floats};
 
 UOp halved(Match& m) {
-  return m[x];
+  return m[anInt];
 }
 
-constexpr RuleDef kWrong[] = {
-    RULE("wrong-double-half", (x * 2) / 2, x),
-    RULE("wrong-double-half-fn", (x * 2) / 2, halved),
-    RULE("wrong-float", f * 3.0, f + f),
-    RULE("wrong-less", x < c0, c0 < x),
+constexpr RuleDef kWrongRules[] = {
+    RULE("wrong-double-half", (anInt * 2) / 2, anInt),
+    RULE("wrong-double-half-fn", (anInt * 2) / 2, halved),
+    RULE("wrong-float", aFloat * 3.0, aFloat + aFloat),
+    RULE("wrong-less", anInt < c0, c0 < anInt),
 };
-constexpr RuleDef kRight[] = {
-    RULE("right-sum", (x + c0) + c0, x + c0 * 2),
-    RULE("right-float", f + f, f * 2.0),
-    RULE("right-where", pat::where(PatVar("c", PatVar::Bool), x, x), x),
+constexpr RuleDef kRightRules[] = {
+    RULE("right-sum", (anInt + c0) + c0, anInt + c0 * 2),
+    RULE("right-float", aFloat + aFloat, aFloat * 2.0),
+    RULE("right-where", pat::where(PatVar("c", PatVar::Bool), anInt, anInt), anInt),
 };
 
 RuleProof proofOf(const RuleDef& def) {
@@ -50,7 +52,7 @@ RuleProof proofOf(const RuleDef& def) {
 
 TEST_CASE("a wrong rule is refuted, with Python that shows it") {
   if (!Solver::available()) return;
-  for (const RuleDef& def : kWrong) {
+  for (const RuleDef& def : kWrongRules) {
     RuleProof p = proofOf(def);
     CAPTURE(p.rule);
     CAPTURE(p.scope);
@@ -61,10 +63,10 @@ TEST_CASE("a wrong rule is refuted, with Python that shows it") {
 
 TEST_CASE("a right rule is proved, and one of floats is computed on all of them") {
   if (!Solver::available()) return;
-  CHECK(proofOf(kRight[0]).status == ProofStatus::Proved);
-  CHECK(proofOf(kRight[1]).status == ProofStatus::Exhaustive);
-  CHECK(proofOf(kRight[2]).status == ProofStatus::Proved);
-  CHECK_THROWS_AS(proveRules({std::make_shared<Rule>(kRight[0])}, {.rule = "no-such-rule"}), Error);
+  CHECK(proofOf(kRightRules[0]).status == ProofStatus::Proved);
+  CHECK(proofOf(kRightRules[1]).status == ProofStatus::Exhaustive);
+  CHECK(proofOf(kRightRules[2]).status == ProofStatus::Proved);
+  CHECK_THROWS_AS(proveRules({std::make_shared<Rule>(kRightRules[0])}, {.rule = "no-such-rule"}), Error);
 }
 
 TEST_CASE("the solver computes what the interpreter computes") {

@@ -52,7 +52,7 @@ def test_ways_to_compile():
   q, k, v = numbers(1, 2, 130, 24), numbers(1, 2, 130, 24), numbers(1, 2, 130, 20)
   for way in [*settings(), dict(SPEC=2), dict(IGNORE_OOB=0), dict(PLAIN=1), dict(STRICT_FLOAT=1), dict(BEAM=1)]:
     with Context(**way):
-      for mask in (None, causal(130, 130)):
+      for mask in (None, causal(130, 130)) if "BEAM" not in way else (None,): # a search takes a minute
         y = Tensor(q).scaled_dot_product_attention(Tensor(k), Tensor(v), is_causal=mask is not None)
         np.testing.assert_allclose(y.numpy(), attention(q, k, v, mask), rtol=2e-5, atol=2e-5, err_msg=str(way))
 

@@ -144,7 +144,7 @@ def test_by_the_compiler_of_c():
 
 def test_every_difference_explains_something():
   if "EDGES" in os.environ or "EDGE_SETTINGS" in os.environ: return
-  unused = [d.line for d in DIFFERENCES if not d.used]
+  unused = [d.line for d in DIFFERENCES if not d.used and not d.line.endswith("on some processors")]
   assert not unused, "lines of edge_differences.txt that explain nothing:\n" + "\n".join(unused)
 
 if __name__ == "__main__": run(globals())

@@ -7,30 +7,31 @@
 #include "engine/runtime/device.h"
 #include "tests/engine/codegen/kernels.h"
 #include "tests/engine/codegen/oracle.h"
+#include "tests/engine/render/golden_text.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 
 using namespace uopscope;
+using namespace uopscope::test;
 using namespace uopscope::testing;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Case {
+struct NamedKernel {
   std::string name;
   UOp ast;
 };
 
 /// Wide access, work groups, shared memory with a barrier, padding under a gate, small types, a variable.
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<NamedKernel> cases() {
+  std::vector<NamedKernel> all;
   all.push_back({"wide", withOpts(elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x; }),
                                   {{OptOp::UPCAST, 0, {4}}, {OptOp::LOCAL, 0, {16}}})});
   all.push_back({"grouped", withOpts(rowSums(8, 64), {{OptOp::GROUPTOP, 0, {16}}})});
@@ -55,14 +56,6 @@ std::vector<Case> cases() {
                                            .end({j})}),
                                {})});
   return all;
-}
-
-void checkGolden(const std::string& name, const std::string& text) {
-  std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/golden/render/" + name;
-  if (std::getenv("UPDATE_GOLDEN")) std::ofstream(path) << text;
-  std::stringstream wanted;
-  wanted << std::ifstream(path).rdbuf();
-  CHECK_MESSAGE(text == wanted.str(), path, ":\n", text);
 }
 
 std::string extensionOf(std::string_view language) {
@@ -96,7 +89,7 @@ TEST_CASE("GPU languages: the text of a few kernels is as it was, and the progra
     std::string named = language.name;
     CAPTURE(named);
     auto renderer = makeGpuRenderer(language.name);
-    for (const Case& c : cases()) {
+    for (const NamedKernel& c : cases()) {
       CAPTURE(c.name);
       LoweredKernel k = checkKernel(c.ast, renderer->target(), 7, {{"n", 21}}, 1e-6);
       k.name = c.name;
@@ -194,7 +187,7 @@ TEST_CASE("CUDA texts compile, where nvcc is there") {
   PoolScope scope(pool);
   auto renderer = makeGpuRenderer("CUDA");
   std::string all;
-  for (const Case& c : cases()) {
+  for (const NamedKernel& c : cases()) {
     LoweredKernel k = lowerKernel(c.ast, renderer->target());
     k.name = c.name;
     all += renderer->render(k) + "\n";
@@ -212,7 +205,7 @@ TEST_CASE("OpenCL texts compile, where clang is there") {
   Pool pool;
   PoolScope scope(pool);
   auto renderer = makeGpuRenderer("CL");
-  for (const Case& c : cases()) {
+  for (const NamedKernel& c : cases()) {
     LoweredKernel k = lowerKernel(c.ast, renderer->target());
     std::string text = renderer->render(k);
     fs::path file = fs::temp_directory_path() / fmt::format("uopscope-{}.cl", getpid());

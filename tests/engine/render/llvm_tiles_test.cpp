@@ -29,7 +29,7 @@ std::string textOf(int64_t rows, DType type, int64_t apart, int64_t beside) {
   return LlvmRenderer(target).render(lowerKernel(ast, target));
 }
 
-int count(const std::string& text, const std::string& what) {
+int occurrences(const std::string& text, const std::string& what) {
   int n = 0;
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
   return n;
@@ -41,25 +41,25 @@ TEST_CASE("a loop that adds up a tile of products is not written out by LLVM, ot
   Pool pool;
   PoolScope scope(pool);
   const std::string large = textOf(8, dtypes::float32, 64, 1), small = textOf(2, dtypes::float32, 64, 1);
-  CHECK(count(large, "!llvm.loop ") >= 1);
-  CHECK(count(large, "!llvm.loop ") < count(large, "loop_"));
-  CHECK(count(large, "!{!\"llvm.loop.unroll.disable\"}") == 1);
-  CHECK(count(small, "!llvm.loop ") == 0);
-  CHECK(count(small, "unroll.disable") == 0);
+  CHECK(occurrences(large, "!llvm.loop ") >= 1);
+  CHECK(occurrences(large, "!llvm.loop ") < occurrences(large, "loop_"));
+  CHECK(occurrences(large, "!{!\"llvm.loop.unroll.disable\"}") == 1);
+  CHECK(occurrences(small, "!llvm.loop ") == 0);
+  CHECK(occurrences(small, "unroll.disable") == 0);
 }
 
 TEST_CASE("a loop that widens small floats may be written out") {
   Pool pool;
   PoolScope scope(pool);
-  CHECK(count(textOf(8, dtypes::bfloat16, 64, 1), "!llvm.loop ") == 0);
+  CHECK(occurrences(textOf(8, dtypes::bfloat16, 64, 1), "!llvm.loop ") == 0);
 }
 
 TEST_CASE("every second round of a transposed square ends in a fence, and its code stands once") {
   Pool pool;
   PoolScope scope(pool);
   const std::string text = textOf(8, dtypes::float32, 1, 96);
-  CHECK(count(text, "shufflevector <16 x float>") >= 64); // four rounds of sixteen
-  CHECK(count(text, "shufflevector <16 x float>") < 128);
-  CHECK(count(text, "call <16 x float> @llvm.arithmetic.fence.v16f32") == 32);
-  CHECK(count(textOf(8, dtypes::float32, 64, 1), "arithmetic.fence") == 0);
+  CHECK(occurrences(text, "shufflevector <16 x float>") >= 64); // four rounds of sixteen
+  CHECK(occurrences(text, "shufflevector <16 x float>") < 128);
+  CHECK(occurrences(text, "call <16 x float> @llvm.arithmetic.fence.v16f32") == 32);
+  CHECK(occurrences(textOf(8, dtypes::float32, 64, 1), "arithmetic.fence") == 0);
 }

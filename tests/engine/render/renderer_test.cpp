@@ -4,20 +4,17 @@
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"
 #include "engine/render/signature.h"
+#include "tests/engine/render/golden_text.h"
 #include "tests/engine/render/linear_program.h"
 
 #include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
 
-LoweredKernel elementwise() {
+LoweredKernel elementwiseProgram() {
   LinearProgram p("E_4_4");
   UOp out = p.global(0, dtypes::float32, 16), a = p.global(1, dtypes::float32, 16),
       b = p.global(2, dtypes::float32, 16);
@@ -36,7 +33,7 @@ LoweredKernel elementwise() {
   return p.finish();
 }
 
-LoweredKernel matmul() {
+LoweredKernel matmulProgram() {
   LinearProgram p("r_8_8_8");
   UOp out = p.global(0, dtypes::float32, 64), a = p.global(1, dtypes::float32, 64),
       b = p.global(2, dtypes::float32, 64);
@@ -59,7 +56,7 @@ LoweredKernel matmul() {
 }
 
 /// Padding: a gated load, a variable extent, bool and half, a condition around a store.
-LoweredKernel gated() {
+LoweredKernel gatedProgram() {
   LinearProgram p("E_n");
   UOp out = p.global(0, dtypes::float16, 100), a = p.global(1, dtypes::float16, 90),
       flags = p.global(2, dtypes::bool_, 100);
@@ -78,7 +75,7 @@ LoweredKernel gated() {
 }
 
 /// Whole vectors: a scalar for every lane, a selection by a comparison, bools stored as bytes.
-LoweredKernel vectors() {
+LoweredKernel vectorsProgram() {
   LinearProgram p("E_2_8");
   DType f8 = dtypes::float32.vec(8), b8 = dtypes::bool_.vec(8);
   UOp out = p.global(0, dtypes::float32, 16), a = p.global(1, dtypes::float32, 16),
@@ -98,30 +95,22 @@ LoweredKernel vectors() {
   return p.finish();
 }
 
-void checkGolden(const std::string& name, const std::string& text) {
-  std::string path = std::string(UOPSCOPE_SOURCE_DIR) + "/tests/golden/render/" + name;
-  if (std::getenv("UPDATE_GOLDEN")) std::ofstream(path) << text;
-  std::stringstream wanted;
-  wanted << std::ifstream(path).rdbuf();
-  CHECK_MESSAGE(text == wanted.str(), path, ":\n", text);
-}
-
 } // namespace
 
 TEST_CASE("the C of a few kernels is as it was") {
   CRenderer c(cpuTarget("C"));
-  checkGolden("elementwise.c", c.render(elementwise()));
-  checkGolden("matmul.c", c.render(matmul()));
-  checkGolden("gated.c", c.render(gated()));
-  checkGolden("vectors.c", c.render(vectors()));
+  checkGolden("elementwise.c", c.render(elementwiseProgram()));
+  checkGolden("matmul.c", c.render(matmulProgram()));
+  checkGolden("gated.c", c.render(gatedProgram()));
+  checkGolden("vectors.c", c.render(vectorsProgram()));
 }
 
 TEST_CASE("the LLVM IR of a few kernels is as it was") {
   LlvmRenderer l(cpuTarget("LLVM"));
-  checkGolden("elementwise.ll", l.render(elementwise()));
-  checkGolden("matmul.ll", l.render(matmul()));
-  checkGolden("gated.ll", l.render(gated()));
-  checkGolden("vectors.ll", l.render(vectors()));
+  checkGolden("elementwise.ll", l.render(elementwiseProgram()));
+  checkGolden("matmul.ll", l.render(matmulProgram()));
+  checkGolden("gated.ll", l.render(gatedProgram()));
+  checkGolden("vectors.ll", l.render(vectorsProgram()));
 }
 
 TEST_CASE(

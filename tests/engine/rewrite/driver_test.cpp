@@ -3,15 +3,16 @@
 #include "engine/base/error.h"
 #include "engine/rewrite/counters.h"
 #include "engine/rewrite/driver.h"
+#include "tests/engine/rewrite/pattern_variables.h"
 
 #include <doctest/doctest.h>
 
 using namespace uopscope;
-using namespace uopscope::pat;
+using namespace uopscope::test;
 
 namespace {
 
-constexpr PatVar x{"x"}, y{"y"}, z{"z"}, c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const};
+constexpr PatVar z{"z"};
 
 UOp doubleIfSmall(Match& m) {
   return m[c0].constValue().i < m.ctx<int>() ? m[x] * (m[c0].constValue().i * 2) : UOp();
@@ -20,12 +21,12 @@ UOp doubleIfSmall(Match& m) {
 constexpr RuleDef kRules[] = {
     RULE("test-add-zero", x + 0, x),
     RULE("test-add-self", x + x, x * 2),
-    RULE("test-add-const", (x + c0) + c1, x + fold(c0 + c1)),
-    RULE("test-where-same", where(y, x, x), x),
+    RULE("test-add-const", (x + c0) + c1, x + pat::fold(c0 + c1)),
+    RULE("test-where-same", pat::where(y, x, x), x),
 };
 constexpr RuleDef kGrow[] = {RULE("test-grow", x + y, (x + y) + 1)};
 constexpr RuleDef kPing[] = {RULE("test-ping", x * 2, x * 3), RULE("test-pong", x * 3, x * 2)};
-constexpr RuleDef kDouble[] = {RULE("test-double", x* c0, doubleIfSmall)};
+constexpr RuleDef kDoubleIfSmall[] = {RULE("test-double", x* c0, doubleIfSmall)};
 
 struct Events : Observer {
   std::vector<std::string> log;
@@ -47,7 +48,7 @@ struct Events : Observer {
   std::vector<MatchCount> all;
 };
 
-struct Fixture {
+struct DriverFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp a = UOp::variable("a", 0, 100), b = UOp::variable("b", 0, 100);
@@ -56,7 +57,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "rules apply until nothing changes, operands in either order") {
+TEST_CASE_FIXTURE(DriverFixture, "rules apply until nothing changes, operands in either order") {
   CHECK(graphRewrite(UOp::index(0) + a, rules) == a);
   CHECK(graphRewrite((a + 1 + 2) + 3, rules) == a + 6);
   CHECK(graphRewrite((a + 0) + (UOp::index(0) + a), rules) == a * 2);
@@ -64,7 +65,7 @@ TEST_CASE_FIXTURE(Fixture, "rules apply until nothing changes, operands in eithe
   CHECK(graphRewrite(a + b, rules) == a + b);
 }
 
-TEST_CASE_FIXTURE(Fixture, "bottom-up rules see a node before its sources are rewritten") {
+TEST_CASE_FIXTURE(DriverFixture, "bottom-up rules see a node before its sources are rewritten") {
   Events events;
   ObserverScope watch(&events);
   CHECK(graphRewriteBottomUp((a + 0) + (a + 0), rules, {.name = "down"}) == a * 2);
@@ -72,7 +73,7 @@ TEST_CASE_FIXTURE(Fixture, "bottom-up rules see a node before its sources are re
         std::vector<std::string>{"begin down", "test-add-self down", "test-add-zero down", "end"});
 }
 
-TEST_CASE_FIXTURE(Fixture, "observer: order of events, skipping, counts") {
+TEST_CASE_FIXTURE(DriverFixture, "observer: order of events, skipping, counts") {
   Events events;
   events.counting = true;
   {
@@ -91,8 +92,8 @@ TEST_CASE_FIXTURE(Fixture, "observer: order of events, skipping, counts") {
   CHECK(graphRewrite(a + 0, rules) == a + 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "context reaches functions and is checked for its type") {
-  PatternMatcher m({kDouble});
+TEST_CASE_FIXTURE(DriverFixture, "context reaches functions and is checked for its type") {
+  PatternMatcher m({kDoubleIfSmall});
   int limit = 10;
   CHECK(graphRewrite(a * 3, m, {.ctx = limit}) == a * 12);
   double wrong = 1;
@@ -100,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "context reaches functions and is checked for its typ
                        Error);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what does not end is an error that names the rule") {
+TEST_CASE_FIXTURE(DriverFixture, "what does not end is an error that names the rule") {
   PatternMatcher grow({kGrow}), ping({kPing});
   CHECK_THROWS_WITH_AS(graphRewrite(a + b, grow, {.name = "growing"}), doctest::Contains("test-grow"), Error);
   CHECK_THROWS_WITH_AS(graphRewrite(a * 2, ping), doctest::Contains("infinite loop in graph_rewrite"), Error);
@@ -108,7 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "what does not end is an error that names the rule") 
                        Error);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a rule that throws is reported with the node, and the pass has failed") {
+TEST_CASE_FIXTURE(DriverFixture, "a rule that throws is reported with the node, and the pass has failed") {
   std::vector<PatNode> pattern(1);
   pattern[0].ops = Op::MUL;
   pattern[0].var = 0;
@@ -121,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "a rule that throws is reported with the node, and th
   CHECK(events.log == std::vector<std::string>{"begin p", "error test-throws at MUL", "failed"});
 }
 
-TEST_CASE_FIXTURE(Fixture, "old to new map covers every node that was visited") {
+TEST_CASE_FIXTURE(DriverFixture, "old to new map covers every node that was visited") {
   UOpMap<UOp> map;
   UOp root = (a + 0) * b;
   UOp result = graphRewrite(root, rules, {.map = &map});
@@ -130,7 +131,7 @@ TEST_CASE_FIXTURE(Fixture, "old to new map covers every node that was visited") 
   CHECK(map.at(b) == b);
 }
 
-TEST_CASE_FIXTURE(Fixture, "patterns made at run time: repeat, prefix, alternatives, argument, dtype") {
+TEST_CASE_FIXTURE(DriverFixture, "patterns made at run time: repeat, prefix, alternatives, argument, dtype") {
   auto matches = [&](std::vector<PatNode> nodes, UOp u) {
     PatternMatcher m({std::make_shared<const Rule>(
         "t", "f", 1, "", std::move(nodes), std::vector<std::string>{}, [this](Match&) { return a; })});
@@ -160,7 +161,7 @@ TEST_CASE_FIXTURE(Fixture, "patterns made at run time: repeat, prefix, alternati
   CHECK(matches({typed}, a + b));
 }
 
-TEST_CASE_FIXTURE(Fixture, "explain names the first test that fails") {
+TEST_CASE_FIXTURE(DriverFixture, "explain names the first test that fails") {
   CHECK(rules.explain(*rules.rules()[0], a * b).find("the node is MUL") == 0);
   CHECK(rules.explain(*rules.rules()[0], a + b).find("wants CONST") != std::string::npos);
   CHECK(rules.explain(*rules.rules()[1], a + b).find("not the node bound to x") != std::string::npos);
@@ -168,7 +169,7 @@ TEST_CASE_FIXTURE(Fixture, "explain names the first test that fails") {
   CHECK(rules.rules()[2]->patternText() == "((x + c0=const) + c1=const)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "deep graphs do not need a deep stack") {
+TEST_CASE_FIXTURE(DriverFixture, "deep graphs do not need a deep stack") {
   UOp chain = a;
   for (int i = 0; i < 100000; ++i) chain = chain * b + 0;
   UOp done = graphRewrite(chain, rules);

@@ -2,16 +2,16 @@
 // them.
 #include "engine/base/error.h"
 #include "engine/rewrite/driver.h"
+#include "tests/engine/rewrite/pattern_variables.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
 using namespace uopscope;
+using namespace uopscope::test;
 
 namespace {
-
-constexpr PatVar x{"x"}, y{"y"}, c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const};
 
 UOp onlyEven(Match& m) {
   return m[c0].arg().i() % 2 ? m.decline("the constant is odd") : m[x];
@@ -39,7 +39,7 @@ struct Reasons : Observer {
   std::map<std::string, uint64_t> all;
 };
 
-struct Fixture {
+struct GuardFixture {
   Pool pool;
   PoolScope scope{pool};
   PatternMatcher rules{{kGuarded}};
@@ -58,7 +58,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a guard that holds lets its rule apply") {
+TEST_CASE_FIXTURE(GuardFixture, "a guard that holds lets its rule apply") {
   CHECK(apply(two.alu(Op::MAX, {a})) == a.maximum(two));
   CHECK(apply((a * six) / two) == a);
   CHECK(apply(a ^ b) == a);
@@ -69,7 +69,7 @@ TEST_CASE_FIXTURE(Fixture, "a guard that holds lets its rule apply") {
   CHECK(apply(UOp::make(Op::SUB, dtypes::int32, {a, a})) == a.alu(Op::SUB, {zero}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a guard that fails gives its reason") {
+TEST_CASE_FIXTURE(GuardFixture, "a guard that fails gives its reason") {
   CHECK(why("test-not-const", two.alu(Op::MAX, {six})) == "x is a constant");
   CHECK(why("test-divides", (a * two) / six) == "c0 does not divide the other constant");
   CHECK(why("test-not-negative", b ^ a) == "x may be negative");
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Fixture, "a guard that fails gives its reason") {
         std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "reasons are counted by rule while a pass runs") {
+TEST_CASE_FIXTURE(GuardFixture, "reasons are counted by rule while a pass runs") {
   Reasons reasons;
   ObserverScope watch(&reasons);
   UOp three = UOp::constant(dtypes::int32, int64_t{3}), five = UOp::constant(dtypes::int32, int64_t{5});
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "reasons are counted by rule while a pass runs") {
                                                        {"test-not-negative: x may be negative", 1}});
 }
 
-TEST_CASE_FIXTURE(Fixture, "a source that a node does not have is an error, not memory beyond it") {
+TEST_CASE_FIXTURE(GuardFixture, "a source that a node does not have is an error, not memory beyond it") {
   CHECK_THROWS_WITH_AS((a + b).src(2), doctest::Contains("has 2 sources: there is no source 2"), Error);
   CHECK_THROWS_AS(two.src(0), Error);
 }

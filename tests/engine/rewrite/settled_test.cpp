@@ -1,15 +1,14 @@
 // A rewrite skips the parts of a graph that its rules cannot change, and only those; its counts agree.
 #include "engine/rewrite/counters.h"
 #include "engine/rewrite/driver.h"
+#include "tests/engine/rewrite/pattern_variables.h"
 
 #include <doctest/doctest.h>
 
 using namespace uopscope;
-using namespace uopscope::pat;
+using namespace uopscope::test;
 
 namespace {
-
-constexpr PatVar x{"x"}, y{"y"}, c0{"c0", PatVar::Const}, c1{"c1", PatVar::Const};
 
 UOp doubleBelow(Match& m) {
   return m[c0].constValue().i < m.ctx<int>() ? m[x] * (m[c0].constValue().i * 2) : UOp();
@@ -21,9 +20,9 @@ UOp gateMul(Match&) {
 constexpr RuleDef kSums[] = {
     RULE("settled-add-zero", x + 0, x),
     RULE("settled-add-self", x + x, x * 2),
-    RULE("settled-add-const", (x + c0) + c1, x + fold(c0 + c1)),
+    RULE("settled-add-const", (x + c0) + c1, x + pat::fold(c0 + c1)),
 };
-constexpr RuleDef kDouble[] = {RULE("settled-double", x* c0, doubleBelow)};
+constexpr RuleDef kDoubleBelow[] = {RULE("settled-double", x* c0, doubleBelow)};
 constexpr RuleDef kProducts[] = {RULE("settled-mul-one", x * 1, x)};
 constexpr RuleDef kGate[] = {RULE("settled-gate", x* y, gateMul), RULE("settled-after-gate", x* c0, x)};
 
@@ -56,7 +55,7 @@ Attempts attemptsOf(UOp root, const PatternMatcher& rules, Control answer = Cont
   return attempts;
 }
 
-struct Fixture {
+struct SettledFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp a = UOp::variable("a", 0, 100), b = UOp::variable("b", 0, 100);
@@ -65,7 +64,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "what rules left alone is not tried again, what is new is") {
+TEST_CASE_FIXTURE(SettledFixture, "what rules left alone is not tried again, what is new is") {
   UOp root = (a + b) * (b + 1);
   CHECK(attemptsOf(root, sums).total() == 6); // three rules on each of two sums
   CHECK(attemptsOf(root, sums).total() == 0);
@@ -76,7 +75,7 @@ TEST_CASE_FIXTURE(Fixture, "what rules left alone is not tried again, what is ne
   CHECK(graphRewrite(root + 0, sums) == root);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a graph without operations the rules ask for is not walked") {
+TEST_CASE_FIXTURE(SettledFixture, "a graph without operations the rules ask for is not walked") {
   CHECK(attemptsOf(a * b, sums).total() == 0);
   CHECK(graphRewrite(a * b, sums) == a * b);
   CHECK((a * b).below().has(Op::DEFINE_VAR));
@@ -84,15 +83,15 @@ TEST_CASE_FIXTURE(Fixture, "a graph without operations the rules ask for is not 
   CHECK((a * b + 1).below().contains(OpSet{Op::ADD, Op::MUL, Op::CONST, Op::DEFINE_VAR}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a forbidden rewrite leaves nothing settled") {
+TEST_CASE_FIXTURE(SettledFixture, "a forbidden rewrite leaves nothing settled") {
   UOp root = (a + 0) * b;
   Attempts forbidding = attemptsOf(root, sums, Control::Skip);
   CHECK(forbidding.of("settled-add-zero", Outcome::Declined) == 1);
   CHECK(graphRewrite(root, sums) == a * b);
 }
 
-TEST_CASE_FIXTURE(Fixture, "rules with a context, and rules made at run time, are tried every time") {
-  PatternMatcher doubling({kDouble});
+TEST_CASE_FIXTURE(SettledFixture, "rules with a context, and rules made at run time, are tried every time") {
+  PatternMatcher doubling({kDoubleBelow});
   int limit = 1;
   CHECK(graphRewrite(a * 3, doubling, {.ctx = limit}) == a * 3);
   limit = 5;
@@ -110,7 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "rules with a context, and rules made at run time, ar
   CHECK(graphRewrite(a + b, moody) == a);
 }
 
-TEST_CASE_FIXTURE(Fixture, "every attempt is counted under what became of it") {
+TEST_CASE_FIXTURE(SettledFixture, "every attempt is counted under what became of it") {
   Attempts plain = attemptsOf(a + b, sums); // no CONST and no ADD below: two rejected early, one by structure
   CHECK(plain.of("settled-add-zero", Outcome::RejectedEarly) == 1);
   CHECK(plain.of("settled-add-self", Outcome::StructureDiffers) == 1);

@@ -13,7 +13,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Fixture {
+struct KernelRulesFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp r0 = UOp::range(8, 0), r1 = UOp::range(4, 1, AxisType::Reduce);
@@ -32,7 +32,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "GEP goes through what its lanes are known of") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "GEP goes through what its lanes are known of") {
   UOp v = vec({x, y, x + y, x * y});
   CHECK(pushed(v.gep({2})) == x + y);
   CHECK(pushed(v.gep({1, 0})) == vec({y, x}));
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(Fixture, "GEP goes through what its lanes are known of") {
   CHECK(pushed(UOp::make(Op::GEP, dtypes::void_, {noop()}, Arg::of(std::vector<int64_t>{0}))) == noop());
 }
 
-TEST_CASE_FIXTURE(Fixture, "GEP of whole groups of a WMMA asks for whole groups of its operands") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "GEP of whole groups of a WMMA asks for whole groups of its operands") {
   auto operand = [&](int lanes, int64_t i) {
     return UOp::make(Op::LOAD, dtypes::float16.vec(lanes), {memory(i).indexed({r0})});
   };
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(Fixture, "GEP of whole groups of a WMMA asks for whole groups 
   CHECK(pushed(wmma.gep({1, 2})).is(Op::GEP));
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(KernelRulesFixture,
                   "a vector of constants is one constant, and a vector of values stays under a SINK") {
   auto lanes = [](std::initializer_list<int64_t> values) {
     std::vector<UOp> all;
@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(graphRewrite(UOp::sink(std::vector{constant}), sym()).src(0) == constant);
 }
 
-TEST_CASE_FIXTURE(Fixture, "vectors of equal lanes compute one lane") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "vectors of equal lanes compute one lane") {
   UOp v = UOp::make(Op::LOAD, dtypes::float32.vec(4), {a.indexed({r0})});
   CHECK(full(x.broadcast(4) + y.broadcast(4)) == (x + y).broadcast(4));
   CHECK(full(v + v.constLike(int64_t{0})) == v);
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(Fixture, "vectors of equal lanes compute one lane") {
   CHECK(full(v.constLike(int64_t{3}) + v.constLike(int64_t{2})) == v.constLike(int64_t{5}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "loads and stores that do nothing") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "loads and stores that do nothing") {
   UOp at = a.indexed({r0}), nowhere = a.indexed({UOp::invalid()});
   CHECK(effect(at.store(at.load())).srcCount() == 0);
   CHECK(effect(nowhere.store(x)).srcCount() == 0);
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(Fixture, "loads and stores that do nothing") {
         a.indexed({r0.validWhere((r0 < 3).logicalNot())}).store(x));
 }
 
-TEST_CASE_FIXTURE(Fixture, "effects in one list") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "effects in one list") {
   UOp s = a.indexed({r0}).store(x), t = a.indexed({r0 + 1}).store(y);
   CHECK(full(UOp::sink(std::vector{UOp::sink(std::vector{s, t}), noop()})) == UOp::sink(std::vector{s, t}));
   CHECK(full(UOp::make(Op::GROUP, dtypes::void_, {s})) == s);
@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(Fixture, "effects in one list") {
   CHECK(graphRewrite(UOp::make(Op::AFTER, a.dtype(), {a}), symbolic()) == a);
 }
 
-TEST_CASE_FIXTURE(Fixture, "factors leave a reduction they do not depend on") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "factors leave a reduction they do not depend on") {
   UOp inner = b.indexed({r1}).load();
   std::vector<UOp> loops{r1};
   CHECK(full((inner * x).reduce(Op::ADD, loops)) == inner.reduce(Op::ADD, loops) * x);
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Fixture, "factors leave a reduction they do not depend on") {
   CHECK(full((inner * x).reduce(Op::MAX, loops)) == (inner * x).reduce(Op::MAX, loops));
 }
 
-TEST_CASE_FIXTURE(Fixture, "products of small floats are exact in the type of their sum") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "products of small floats are exact in the type of their sum") {
   auto reduced = [&](DType small, DType sum, Op op) {
     UOp memory = UOp::make(Op::DEFINE_GLOBAL, small.ptr(64), {}, Arg::of(int64_t{7}));
     UOp p = memory.indexed({r0}).load(), q = memory.indexed({r1}).load();
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(Fixture, "products of small floats are exact in the type of th
   CHECK_FALSE(reduced(dtypes::float16, dtypes::float32, Op::ADD));
 }
 
-TEST_CASE_FIXTURE(Fixture, "gates move to loads, and lose what has nothing to do with the index") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "gates move to loads, and lose what has nothing to do with the index") {
   UOp load = b.indexed({r0}).load(), zero = load.constLike(int64_t{0});
   UOp moved = graphRewrite((r0 < 3).where(load, zero), moveWhereOnLoad());
   CHECK(moved == b.indexed({r0.validWhere(r0 < 3)}).load());
@@ -156,14 +156,14 @@ TEST_CASE_FIXTURE(Fixture, "gates move to loads, and lose what has nothing to do
   CHECK(graphRewrite(r0.validWhere((r0 < 3) & (r1 < 2)), dropAndClauses()) == r0.validWhere(r0 < 3));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a range and its own extent") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "a range and its own extent") {
   UOp n = UOp::variable("n", 1, 10), r = UOp::range(n, {5});
   CHECK(simplify(r % n) == r);
   CHECK(simplify(r / n) == UOp::index(0));
   CHECK(simplify(UOp::range(1, 6) + r) == r);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what holds behind a gate") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "what holds behind a gate") {
   UOp n = UOp::variable("n", 0, 20);
   CHECK(givenValid(n < 4, n / 4) == UOp::index(0));
   CHECK(givenValid((n < 8) & (n >= 4), n / 4) == UOp::index(1));
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(Fixture, "what holds behind a gate") {
   CHECK(full((n < 4) & (n / 4 < 1)) == (n < 4));
 }
 
-TEST_CASE_FIXTURE(Fixture, "what a gate says of some terms of a sum holds in a longer sum") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "what a gate says of some terms of a sum holds in a longer sum") {
   std::vector<UOp> v;
   for (int i = 0; i < 4; ++i) v.push_back(UOp::variable(std::string(1, static_cast<char>('a' + i)), 0, 3));
   auto positive = [](UOp u) { return (u < 1).logicalNot(); };
@@ -207,7 +207,7 @@ TEST_CASE_FIXTURE(Fixture, "what a gate says of some terms of a sum holds in a l
   CHECK(changed > 20);
 }
 
-TEST_CASE_FIXTURE(Fixture, "lowering of index: gates, loops, accesses") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "lowering of index: gates, loops, accesses") {
   UOp gated = b.indexed({(r0 + 1).validWhere(r0 < 3)});
   UOp sink = UOp::sink(std::vector{a.indexed({r0}).store(gated.load()).end({r0})});
   UOp low = graphRewrite(sink, lowerIndexDtype());
@@ -219,7 +219,7 @@ TEST_CASE_FIXTURE(Fixture, "lowering of index: gates, loops, accesses") {
   CHECK(far.src(0).src(1).dtype() == dtypes::int64);
 }
 
-TEST_CASE_FIXTURE(Fixture, "questions about integers") {
+TEST_CASE_FIXTURE(KernelRulesFixture, "questions about integers") {
   UOp n = UOp::variable("n", 1, 10);
   CHECK(constFactor(r0 * 6 + n * 4) == 2);
   CHECK(constFactor(r0) == 1);

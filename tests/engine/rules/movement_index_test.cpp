@@ -10,7 +10,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Axes {
+struct MovementFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp x(const Shape& shape) {
@@ -23,7 +23,7 @@ struct Axes {
 } // namespace
 
 TEST_CASE("indices through permutation, expansion, shrinking and flips") {
-  Axes a;
+  MovementFixture a;
   UOp i = a.axis(4, 0), j = a.axis(3, 1), x = a.x({3, 4});
   std::vector<UOp> at{i, j};
   CHECK(movementIndices(UOp::make(Op::PERMUTE, x.dtype(), {x}, Arg::of(std::vector<int64_t>{1, 0})), at) ==
@@ -45,7 +45,7 @@ TEST_CASE("indices through permutation, expansion, shrinking and flips") {
 }
 
 TEST_CASE("a reshape divides only what belongs together") {
-  Axes a;
+  MovementFixture a;
   UOp i = a.axis(6, 0), j = a.axis(5, 1), k = a.axis(1, 2);
   UOp x = a.x({2, 3, 1, 5});
   auto at = movementIndices(UOp::make(Op::RESHAPE, x.dtype(), {x, shapeToUOp(Shape{6, 1, 5})}),
@@ -54,7 +54,7 @@ TEST_CASE("a reshape divides only what belongs together") {
 }
 
 TEST_CASE("a pad gates the index and says where it is valid") {
-  Axes a;
+  MovementFixture a;
   UOp x = a.x({4});
   UOp padded = UOp::make(Op::PAD, x.dtype(), {x, shapeToUOp(Shape{2}), shapeToUOp(Shape{3})});
   UOp i = a.axis(9, 0);
@@ -73,7 +73,7 @@ TEST_CASE("a pad gates the index and says where it is valid") {
 }
 
 TEST_CASE("gates pass through every operation and are not repeated") {
-  Axes a;
+  MovementFixture a;
   UOp i = a.axis(12, 0), open = i < 10;
   UOp g = gated(i, open), x = a.x({3, 4});
   auto at =
@@ -86,7 +86,7 @@ TEST_CASE("gates pass through every operation and are not repeated") {
 }
 
 TEST_CASE("an operation that moves nothing is an error") {
-  Axes a;
+  MovementFixture a;
   UOp x = a.x({4});
   CHECK_THROWS_AS(movementIndices(UOp::make(Op::SQRT, x.dtype(), {x}), std::vector<UOp>{a.axis(4, 0)}),
                   Error);

@@ -13,7 +13,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Case {
+struct RuleCase {
   const char* rule;
   const char* before;
   const char* after; ///< null: the rule declines
@@ -30,7 +30,7 @@ constexpr const char* kNames = "x = UOp.variable('x', 0, 9)\n"
                                "first = p.index(x).store(f)\n"
                                "waited = p.after(first)\n";
 
-constexpr Case kCases[] = {
+constexpr RuleCase kRuleCases[] = {
     // casts
     {"cast-to-same", "UOp(Ops.CAST, dtypes.index, src=(x,))", "x"},
     {"cast-to-same", "UOp(Ops.BITCAST, dtypes.int, src=(i,))", "i"},
@@ -103,7 +103,7 @@ UOp build(const std::string& expression) {
 TEST_CASE("rules one at a time") {
   Pool pool;
   PoolScope scope(pool);
-  for (const Case& c : kCases) {
+  for (const RuleCase& c : kRuleCases) {
     std::shared_ptr<const Rule> rule;
     for (const auto& r : sym().rules())
       if (r->name() == c.rule) rule = r;

@@ -10,7 +10,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Fixture {
+struct SymbolicFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp r0 = UOp::range(8, 0), r1 = UOp::range(4, 1), r2 = UOp::range(16, 2);
@@ -20,7 +20,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "identities and constants") {
+TEST_CASE_FIXTURE(SymbolicFixture, "identities and constants") {
   CHECK(text(r0 + 0) == "r0");
   CHECK(text(r0 * 1) == "r0");
   CHECK(text(r0 * 0) == "0");
@@ -32,7 +32,7 @@ TEST_CASE_FIXTURE(Fixture, "identities and constants") {
   CHECK(text(r0 - r0) == "0");
 }
 
-TEST_CASE_FIXTURE(Fixture, "sums have one form whatever their order") {
+TEST_CASE_FIXTURE(SymbolicFixture, "sums have one form whatever their order") {
   CHECK(simplify(r0 * 4 + r1 + 3) == simplify(UOp::index(3) + r1 + r0 * 2 + r0 * 2));
   CHECK(text((r0 + r1) * 3 + r1) == "r0*3+r1*4");
   CHECK(text(r0 * 4 + n + (r0 + 2) * 3) == "n+r0*7+6");
@@ -42,7 +42,7 @@ TEST_CASE_FIXTURE(Fixture, "sums have one form whatever their order") {
   CHECK(text(n % 4 + (n / 4) % 3 * 4) == "n%12");
 }
 
-TEST_CASE_FIXTURE(Fixture, "division and remainder") {
+TEST_CASE_FIXTURE(SymbolicFixture, "division and remainder") {
   CHECK(text((r0 * 8 + r1) / 4) == "r0*2");
   CHECK(text((r0 * 8 + r1) % 4) == "r1");
   CHECK(text((n * 12 + 6) / 4) == "n*3+1");
@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(Fixture, "division and remainder") {
   CHECK(text(((r0 * n + 3) % n)) == "3%n");
 }
 
-TEST_CASE_FIXTURE(Fixture, "comparisons") {
+TEST_CASE_FIXTURE(SymbolicFixture, "comparisons") {
   CHECK(text(r0 < 8) == "True");
   CHECK(text(r0 < 0) == "False");
   CHECK(text(r0 + 3 < 5) == "r0<2");
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(Fixture, "comparisons") {
   CHECK(text(ne(r0 * 2, UOp::index(6))) == "r0!=3");
 }
 
-TEST_CASE_FIXTURE(Fixture, "gates") {
+TEST_CASE_FIXTURE(SymbolicFixture, "gates") {
   UOp gated = (r0 % 3).validWhere(r0 < 3);
   CHECK(graphRewrite(gated, sym()).render() == "(r0 if r0<3 else Invalid)");
   CHECK(graphRewrite((r0 < 3) & (r0 < 5), sym()).render() == "r0<3");
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Fixture, "gates") {
     CHECK(graphRewrite(both, sym()).dependsOn(most));
 }
 
-TEST_CASE_FIXTURE(Fixture, "resolve and inference") {
+TEST_CASE_FIXTURE(SymbolicFixture, "resolve and inference") {
   CHECK(resolve(r0 < 8, false));
   CHECK(!resolve(n < 50, false));
   CHECK(resolve(n < 50, true));

@@ -22,10 +22,10 @@ using namespace uopscope::test;
 
 namespace {
 
-const std::vector<DType> kTypes{dtypes::bool_,    dtypes::int8,    dtypes::uint8,   dtypes::int16,
-                                dtypes::uint16,   dtypes::int32,   dtypes::uint32,  dtypes::int64,
-                                dtypes::uint64,   dtypes::fp8e4m3, dtypes::fp8e5m2, dtypes::float16,
-                                dtypes::bfloat16, dtypes::float32, dtypes::float64};
+const std::vector<DType> kAluTypes{dtypes::bool_,    dtypes::int8,    dtypes::uint8,   dtypes::int16,
+                                   dtypes::uint16,   dtypes::int32,   dtypes::uint32,  dtypes::int64,
+                                   dtypes::uint64,   dtypes::fp8e4m3, dtypes::fp8e5m2, dtypes::float16,
+                                   dtypes::bfloat16, dtypes::float32, dtypes::float64};
 
 /// A value as bytes of memory and back, through the interpreter's own reading of types.
 std::vector<ConstValue> sampleValues(DType d, size_t n, uint32_t seed) {
@@ -52,7 +52,7 @@ std::vector<ConstValue> sampleValues(DType d, size_t n, uint32_t seed) {
   return v;
 }
 
-void put(DType d, std::vector<std::byte>& bytes, size_t i, const ConstValue& v) {
+void putElement(DType d, std::vector<std::byte>& bytes, size_t i, const ConstValue& v) {
   auto raw = evalAlu(Op::BITCAST,
                      d.itemsize() == 1   ? dtypes::uint8
                      : d.itemsize() == 2 ? dtypes::uint16
@@ -62,7 +62,7 @@ void put(DType d, std::vector<std::byte>& bytes, size_t i, const ConstValue& v) 
                  .i;
   std::memcpy(bytes.data() + i * static_cast<size_t>(d.itemsize()), &raw, static_cast<size_t>(d.itemsize()));
 }
-ConstValue get(DType d, const std::vector<std::byte>& bytes, size_t i) {
+ConstValue elementOf(DType d, const std::vector<std::byte>& bytes, size_t i) {
   int64_t raw = 0;
   std::memcpy(&raw, bytes.data() + i * static_cast<size_t>(d.itemsize()), static_cast<size_t>(d.itemsize()));
   DType u = d.itemsize() == 1   ? dtypes::uint8
@@ -127,7 +127,7 @@ bool isGpu(const Device_& d) {
   return isAmd(d) || d.device == std::string("CL") || d.device == std::string("CUDA") ||
          d.device == std::string("WEBGPU");
 }
-bool isNative(const Device_& d, Op op) {
+bool isNativeOn(const Device_& d, Op op) {
   return !isGpu(d) || Device::get(d.device).renderer().target().nativeOps.has(op);
 }
 bool hasType(const Device_& d, DType type) {
@@ -171,7 +171,7 @@ std::vector<std::vector<std::byte>> runOn(const Device_& d, const LoweredKernel&
 
 TEST_CASE("every operation agrees with evalAlu on every device") {
   constexpr size_t n = 96;
-  for (DType d : kTypes) {
+  for (DType d : kAluTypes) {
     CAPTURE(d.name());
     std::vector<ConstValue> a = sampleValues(d, n, 1), b = sampleValues(d, n, 2), c = sampleValues(d, n, 3),
                             gates = sampleValues(dtypes::bool_, n, 4);
@@ -186,11 +186,11 @@ TEST_CASE("every operation agrees with evalAlu on every device") {
                {d, &a}, {d, &b}, {d, &c}, {dtypes::bool_, &gates}}) {
         inputs.push_back(p.global(static_cast<int>(buffers.size()), type, n));
         buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
-        for (size_t i = 0; i < n; ++i) put(type, buffers.back(), i, (*values)[i]);
+        for (size_t i = 0; i < n; ++i) putElement(type, buffers.back(), i, (*values)[i]);
       }
       std::vector<std::pair<Op, UOp>> outputs;
       group::kAlu.forEach([&](Op op) {
-        if (!defined(op, d) || !isNative(device, op)) return;
+        if (!defined(op, d) || !isNativeOn(device, op)) return;
         DType type = group::kComparison.has(op) ? dtypes::bool_ : d;
         outputs.emplace_back(op, p.global(static_cast<int>(buffers.size()), type, n));
         buffers.emplace_back(n * static_cast<size_t>(type.itemsize()));
@@ -217,7 +217,7 @@ TEST_CASE("every operation agrees with evalAlu on every device") {
                                       : group::kBinary.has(op)  ? std::vector{a[e], b[e]}
                                                                 : std::vector{a[e]};
           ConstValue wanted = evalAlu(op, out.dtype().base(), d, v),
-                     got = get(out.dtype().base(), results[o + 4], e);
+                     got = elementOf(out.dtype().base(), results[o + 4], e);
           if (agrees(out.dtype().base(), op, got, wanted) || ++wrong > 3) continue;
           FAIL_CHECK(opName(op), " of ", d.name(), " on ", device.label, ": ", v[0].asDouble(), ", ",
                      v.size() > 1 ? v[1].asDouble() : 0, ", ", v.size() > 2 ? v[2].asDouble() : 0, " gives ",
@@ -231,7 +231,7 @@ TEST_CASE("every operation agrees with evalAlu on every device") {
 
 TEST_CASE("every cast agrees with evalAlu on every device") {
   constexpr size_t n = 64;
-  for (DType from : kTypes) {
+  for (DType from : kAluTypes) {
     CAPTURE(from.name());
     std::vector<ConstValue> a = sampleValues(from, n, 5);
     if (from.isFloat())
@@ -242,12 +242,12 @@ TEST_CASE("every cast agrees with evalAlu on every device") {
       std::string label = device.label;
       CAPTURE(label);
       std::vector<DType> types;
-      for (DType to : kTypes)
+      for (DType to : kAluTypes)
         if (hasType(device, to)) types.push_back(to);
       LinearProgram p("casts");
       std::vector<std::vector<std::byte>> buffers(
           1, std::vector<std::byte>(n * static_cast<size_t>(from.itemsize())));
-      for (size_t i = 0; i < n; ++i) put(from, buffers[0], i, a[i]);
+      for (size_t i = 0; i < n; ++i) putElement(from, buffers[0], i, a[i]);
       UOp in = p.global(0, from, n);
       std::vector<UOp> outputs;
       for (DType to : types) {
@@ -265,7 +265,7 @@ TEST_CASE("every cast agrees with evalAlu on every device") {
         int wrong = 0;
         for (size_t e = 0; e < n; ++e) {
           if (from.isFloat() && to == dtypes::uint64 && a[e].f < 0) continue; // undefined in C, and here
-          ConstValue wanted = evalAlu(Op::CAST, to, from, {a[e]}), got = get(to, results[o + 1], e);
+          ConstValue wanted = evalAlu(Op::CAST, to, from, {a[e]}), got = elementOf(to, results[o + 1], e);
           if (agrees(to, Op::CAST, got, wanted) || ++wrong > 3) continue;
           FAIL_CHECK(from.name(), " ", a[e].asDouble(), " as ", to.name(), " on ", device.label, " gives ",
                      got.asDouble(), ", not ", wanted.asDouble());
@@ -278,7 +278,7 @@ TEST_CASE("every cast agrees with evalAlu on every device") {
 
 TEST_CASE("vectors of every width and type agree on every device") {
   constexpr size_t n = 48;
-  for (DType d : kTypes) {
+  for (DType d : kAluTypes) {
     for (int lanes : {2, 3, 4, 8, 16}) {
       CAPTURE(d.name());
       CAPTURE(lanes);
@@ -287,7 +287,7 @@ TEST_CASE("vectors of every width and type agree on every device") {
       std::vector<std::vector<std::byte>> buffers(
           7, std::vector<std::byte>(n * static_cast<size_t>(d.itemsize())));
       buffers[4].resize(n * 4);
-      for (size_t i = 0; i < n; ++i) put(d, buffers[0], i, a[i]), put(d, buffers[1], i, b[i]);
+      for (size_t i = 0; i < n; ++i) putElement(d, buffers[0], i, a[i]), putElement(d, buffers[1], i, b[i]);
       UOp x = p.global(0, d, n), y = p.global(1, d, n), sum = p.global(2, d, n), larger = p.global(3, d, n),
           asInt = p.global(4, dtypes::int32, n), reversed = p.global(5, d, n), chosen = p.global(6, d, n);
       UOp r = p.range(static_cast<int64_t>(n) / lanes, 0),
@@ -318,11 +318,12 @@ TEST_CASE("vectors of every width and type agree on every device") {
         int wrong = 0;
         for (size_t e = 0; e < whole; ++e) {
           bool isLess = evalAlu(Op::CMPLT, dtypes::bool_, d, {a[e], b[e]}).i != 0;
-          wrong += !agrees(d, Op::ADD, get(d, results[2], e), evalAlu(Op::ADD, d, d, {a[e], b[e]}));
-          wrong += !agrees(d, Op::MAX, get(d, results[3], e), evalAlu(Op::MAX, d, d, {a[e], b[e]}));
-          wrong += get(dtypes::int32, results[4], e).i != isLess;
-          wrong += !agrees(d, Op::ADD, get(d, results[5], e), a[e / group * group + group - 1 - e % group]);
-          wrong += !agrees(d, Op::ADD, get(d, results[6], e), isLess ? a[e] : b[e]);
+          wrong += !agrees(d, Op::ADD, elementOf(d, results[2], e), evalAlu(Op::ADD, d, d, {a[e], b[e]}));
+          wrong += !agrees(d, Op::MAX, elementOf(d, results[3], e), evalAlu(Op::MAX, d, d, {a[e], b[e]}));
+          wrong += elementOf(dtypes::int32, results[4], e).i != isLess;
+          wrong +=
+              !agrees(d, Op::ADD, elementOf(d, results[5], e), a[e / group * group + group - 1 - e % group]);
+          wrong += !agrees(d, Op::ADD, elementOf(d, results[6], e), isLess ? a[e] : b[e]);
         }
         CHECK(wrong == 0);
       }

@@ -5,6 +5,7 @@
 #include "engine/render/amd_renderer.h"
 #include "engine/runtime/amd_compiler.h"
 #include "tests/engine/codegen/kernels.h"
+#include "tests/engine/runtime/gpu_here.h"
 #include "tests/engine/runtime/gpu_kernel.h"
 
 #include <doctest/doctest.h>
@@ -18,37 +19,18 @@ using namespace uopscope::testing;
 
 namespace {
 
-constexpr const char* kAdd = "define amdgpu_kernel void @add(ptr addrspace(1) %a) {\n"
-                             "  %x = load float, ptr addrspace(1) %a\n"
-                             "  %y = fadd float %x, 1.0\n"
-                             "  store float %y, ptr addrspace(1) %a\n"
-                             "  ret void\n"
-                             "}\n";
-
-bool compilerHere() {
-  try {
-    amd::compile("add", kAdd, "gfx942");
-    return true;
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::Device) throw;
-    MESSAGE("not run: ", std::string(e.what()));
-    return false;
-  }
-}
-
-UOp product(DType type, int64_t n) {
-  UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
-  UOp term =
-      testing::read(memory(1, n * n, type), i * n + k) * testing::read(memory(2, n * n, type), k * n + j);
-  UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
-  return testing::kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
-}
+constexpr const char* kAmdAdd = "define amdgpu_kernel void @add(ptr addrspace(1) %a) {\n"
+                                "  %x = load float, ptr addrspace(1) %a\n"
+                                "  %y = fadd float %x, 1.0\n"
+                                "  store float %y, ptr addrspace(1) %a\n"
+                                "  ret void\n"
+                                "}\n";
 
 struct Made {
   amd::Binary binary;
   std::string name, listing;
 };
-Made made(UOp ast, const char* architecture) {
+Made compiledFor(UOp ast, const char* architecture) {
   AmdRenderer renderer(amdTarget(architecture));
   LoweredKernel k = lowerKernel(ast, renderer.target());
   PoolScope inner(*k.pool);
@@ -60,19 +42,23 @@ bool has(const Made& m, const char* word) {
   return m.listing.find(word) != std::string::npos;
 }
 
+bool amdCompilerHere() {
+  return compilerHere([] { amd::compile("add", kAmdAdd, "gfx942"); });
+}
+
 } // namespace
 
 TEST_CASE("AMD: kernels compile for three generations, with the instructions of each") {
-  if (!compilerHere()) return;
+  if (!amdCompilerHere()) return;
   Pool pool;
   PoolScope scope(pool);
   const UOp wide =
       elementwise(65536, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); });
-  const UOp half = product(dtypes::float16, 128), bfloat = product(dtypes::bfloat16, 64);
+  const UOp half = squareProduct(dtypes::float16, 128), bfloat = squareProduct(dtypes::bfloat16, 64);
   for (const char* architecture : {"gfx90a", "gfx942", "gfx1100"}) {
     CAPTURE(architecture);
     const bool isWave32 = architecture == std::string("gfx1100");
-    Made m = made(wide, architecture);
+    Made m = compiledFor(wide, architecture);
     CAPTURE(m.listing);
     CHECK(has(m, "registers a thread, 0 registers spilled, 0 bytes shared;"));
     CHECK(has(m, isWave32 ? "a wavefront of 32" : "a wavefront of 64"));
@@ -81,26 +67,26 @@ TEST_CASE("AMD: kernels compile for three generations, with the instructions of 
     CHECK(has(m, isWave32 ? "global_store_b128" : "global_store_dwordx4"));
     CHECK(has(m, "s_endpgm"));
 
-    m = made(product(dtypes::float32, 256), architecture);
+    m = compiledFor(squareProduct(dtypes::float32, 256), architecture);
     CHECK(has(m, "s_barrier"));
     CHECK(has(m, isWave32 ? "ds_load" : "ds_read"));
     CHECK(has(m, isWave32 ? "ds_store" : "ds_write"));
     CHECK(has(m, isWave32 ? "v_dual_fmac_f32" : "v_fmac_f32"));
     CHECK(amd::resourcesOf(m.binary).sharedBytes > 4096);
 
-    CHECK(has(made(half, architecture), isWave32 ? "v_wmma_f32_16x16x16_f16" : "v_mfma_f32_16x16x16"));
-    CHECK(has(made(bfloat, architecture), isWave32 ? "v_wmma_f32_16x16x16_bf16"
-                                          : architecture == std::string("gfx90a")
-                                              ? "v_mfma_f32_16x16x16bf16_1k"
-                                              : "v_mfma_f32_16x16x16_bf16"));
+    CHECK(has(compiledFor(half, architecture), isWave32 ? "v_wmma_f32_16x16x16_f16" : "v_mfma_f32_16x16x16"));
+    CHECK(has(compiledFor(bfloat, architecture), isWave32 ? "v_wmma_f32_16x16x16_bf16"
+                                                 : architecture == std::string("gfx90a")
+                                                     ? "v_mfma_f32_16x16x16bf16_1k"
+                                                     : "v_mfma_f32_16x16x16_bf16"));
   }
 }
 
 TEST_CASE("AMD: a code object is linked, and its parts are those of the ABI") {
-  if (!compilerHere()) return;
+  if (!amdCompilerHere()) return;
   Pool pool;
   PoolScope scope(pool);
-  Made m = made(rowSums(8, 512), "gfx942");
+  Made m = compiledFor(rowSums(8, 512), "gfx942");
   const InputFile file(amd::codeObject(m.name, m.binary));
   const std::string readelf = findProgram("llvm-readelf-19", "/usr/lib/llvm-19/bin");
   if (readelf.empty()) return;
@@ -115,9 +101,9 @@ TEST_CASE("AMD: a code object is linked, and its parts are those of the ABI") {
 }
 
 TEST_CASE("AMD: a listing leads back to the lines of the source, and these to instructions of the program") {
-  if (!compilerHere()) return;
+  if (!amdCompilerHere()) return;
   std::vector<AssemblyLine> lines;
-  std::string text = amd::listing(amd::compile("add", kAdd, "gfx1100"), &lines);
+  std::string text = amd::listing(amd::compile("add", kAmdAdd, "gfx1100"), &lines);
   CAPTURE(text);
   const auto count = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   std::vector<std::string> all;
@@ -155,7 +141,7 @@ TEST_CASE("AMD: a listing leads back to the lines of the source, and these to in
 }
 
 TEST_CASE("AMD: errors name the kernel and the line") {
-  if (!compilerHere()) return;
+  if (!amdCompilerHere()) return;
   std::string bad = messageOf([] {
     amd::compile("bad", "define amdgpu_kernel void @bad() {\n  %x = nonsense i32 1\n  ret void\n}\n",
                  "gfx942");
@@ -177,7 +163,7 @@ TEST_CASE("AMD: errors name the kernel and the line") {
   CHECK(large.find("kernel large: LLVM does not compile it for gfx942") == 0);
   CHECK(large.find("local memory (400000) exceeds limit (65536)") != std::string::npos);
   CHECK(messageOf([] {
-          amd::compile("add", kAdd, "gfx1");
+          amd::compile("add", kAmdAdd, "gfx1");
         }).find("LLVM 19.1.7 knows no GPU of AMD called \"gfx1\"") == 0);
   setenv("AMD_ARCH", "MI300", 1);
   CHECK(messageOf([] { amd::wantedArchitecture(); }).find("AMD_ARCH is \"MI300\"") == 0);
@@ -185,8 +171,8 @@ TEST_CASE("AMD: errors name the kernel and the line") {
 }
 
 TEST_CASE("AMD: code objects of others are read as far as they go, and made ones crash nothing") {
-  if (!compilerHere()) return;
-  const std::string object = amd::compile("add", kAdd, "gfx942").object;
+  if (!amdCompilerHere()) return;
+  const std::string object = amd::compile("add", kAmdAdd, "gfx942").object;
   std::string architecture;
   const std::string text = amd::disassembly(object, &architecture);
   CHECK(architecture == "gfx942");

@@ -4,6 +4,7 @@
 #include "engine/render/gpu_text.h"
 #include "engine/runtime/cuda_compiler.h"
 #include "tests/engine/codegen/kernels.h"
+#include "tests/engine/runtime/gpu_here.h"
 
 #include <doctest/doctest.h>
 
@@ -14,41 +15,26 @@ using namespace uopscope::testing;
 
 namespace {
 
-constexpr const char* kAdd =
+constexpr const char* kCudaAdd =
     "extern \"C\" __global__ void add(float* a) {\n  a[threadIdx.x] = a[threadIdx.x] + 1.0f;\n}\n";
 
-bool compilerHere() {
-  try {
-    cuda::compile("add", kAdd, "sm_90");
-    return true;
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::Device) throw;
-    MESSAGE("not run: ", std::string(e.what()));
-    return false;
-  }
-}
-
-UOp product(DType type, int64_t n, bool leftTransposed = false, bool rightTransposed = false) {
-  UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
-  UOp term = read(memory(1, n * n, type), leftTransposed ? k * n + i : i * n + k) *
-             read(memory(2, n * n, type), rightTransposed ? j * n + k : k * n + j);
-  UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
-  return kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
+bool cudaCompilerHere() {
+  return compilerHere([] { cuda::compile("add", kCudaAdd, "sm_90"); });
 }
 
 } // namespace
 
 TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and small types included") {
-  if (!compilerHere()) return;
+  if (!cudaCompilerHere()) return;
   Pool pool;
   PoolScope scope(pool);
   auto renderer = makeGpuRenderer("CUDA");
   std::vector<UOp> kernels{
       elementwise(256, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
-      rowSums(8, 512), product(dtypes::float32, 128), product(dtypes::float16, 128),
-      product(dtypes::bfloat16, 64),
+      rowSums(8, 512), squareProduct(dtypes::float32, 128), squareProduct(dtypes::float16, 128),
+      squareProduct(dtypes::bfloat16, 64),
       // Operands of tensor cores in shared memory, asynchronous copies, blocks in bands.
-      product(dtypes::float16, 4096), product(dtypes::float16, 4096, true)};
+      squareProduct(dtypes::float16, 4096), squareProduct(dtypes::float16, 4096, true)};
   for (UOp ast : kernels) {
     LoweredKernel k = lowerKernel(ast, renderer->target());
     PoolScope inner(*k.pool);
@@ -65,7 +51,7 @@ TEST_CASE("CUDA kernels compile for three generations of GPUs, tensor cores and 
 }
 
 TEST_CASE("products by wgmma compile for sm_90a, without spilling and without remarks of ptxas") {
-  if (!compilerHere()) return;
+  if (!cudaCompilerHere()) return;
   Pool pool;
   PoolScope scope(pool);
   auto renderer = makeGpuRenderer(cudaLanguage("sm_90a"), cudaLanguage("sm_90a").target());
@@ -76,7 +62,7 @@ TEST_CASE("products by wgmma compile for sm_90a, without spilling and without re
           CAPTURE(left);
           CAPTURE(right);
           CAPTURE(size);
-          LoweredKernel k = lowerKernel(product(type, size, left, right), renderer->target());
+          LoweredKernel k = lowerKernel(squareProduct(type, size, left, right), renderer->target());
           PoolScope inner(*k.pool);
           const std::string source = renderer->render(k);
           const cuda::Binary made = cuda::compile(k.name, source, "sm_90a");
@@ -90,9 +76,9 @@ TEST_CASE("products by wgmma compile for sm_90a, without spilling and without re
 }
 
 TEST_CASE("a listing of CUDA leads back to the lines of the source") {
-  if (!compilerHere()) return;
+  if (!cudaCompilerHere()) return;
   std::vector<AssemblyLine> lines;
-  std::string text = cuda::sass(cuda::compile("add", kAdd, "sm_90"), &lines);
+  std::string text = cuda::sass(cuda::compile("add", kCudaAdd, "sm_90"), &lines);
   CAPTURE(text);
   CHECK(text.find("registers a thread") != std::string::npos);
   CHECK(text.find("kernel.cu") == std::string::npos);
@@ -104,7 +90,7 @@ TEST_CASE("a listing of CUDA leads back to the lines of the source") {
 }
 
 TEST_CASE("NVRTC's errors name the kernel and the line") {
-  if (!compilerHere()) return;
+  if (!cudaCompilerHere()) return;
   std::string message;
   try {
     cuda::compile("bad", "extern \"C\" __global__ void bad() {\n  int x = nonsense;\n}\n", "sm_90");
@@ -114,5 +100,5 @@ TEST_CASE("NVRTC's errors name the kernel and the line") {
   CAPTURE(message);
   CHECK(message.find("kernel bad: NVRTC does not compile it for sm_90") == 0);
   CHECK(message.find("line 2:   int x = nonsense;") != std::string::npos);
-  CHECK_THROWS_WITH_AS(cuda::compile("add", kAdd, "sm_20"), doctest::Contains("begins with sm_"), Error);
+  CHECK_THROWS_WITH_AS(cuda::compile("add", kCudaAdd, "sm_20"), doctest::Contains("begins with sm_"), Error);
 }

@@ -7,6 +7,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/kernel_report.h"
 #include "engine/runtime/thread_pool.h"
+#include "tests/engine/expected_error.h"
 #include "tests/engine/render/linear_program.h"
 
 #include <doctest/doctest.h>
@@ -23,17 +24,6 @@ using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-
-std::string messageOf(const std::function<void()>& f, ErrorKind kind) {
-  try {
-    f();
-  } catch (const Error& e) {
-    CHECK(e.kind() == kind);
-    return e.what();
-  }
-  FAIL("nothing was thrown");
-  return {};
-}
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
@@ -54,8 +44,9 @@ LoweredKernel shifted(int64_t size, int64_t shift, bool gatedStore = false) {
   return p.finish();
 }
 
-double run(Device& d, const LoweredKernel& k, std::vector<void*> memory, std::vector<int64_t> vars = {},
-           std::vector<int64_t> global = {}, std::vector<int64_t> local = {}) {
+double compileAndLaunch(Device& d, const LoweredKernel& k, std::vector<void*> memory,
+                        std::vector<int64_t> vars = {}, std::vector<int64_t> global = {},
+                        std::vector<int64_t> local = {}) {
   return d.compile(k, d.renderer().render(k))->launch(memory, vars, global, local, true);
 }
 
@@ -69,7 +60,7 @@ TEST_CASE("names of devices") {
   CHECK(&Device::get("CPU:1") != &Device::get("CPU"));
   CHECK(Device::get("CPU:1").name() == "CPU:1");
   for (const char* bad : {"TOASTER", "CPU:x", "CPU:", ""}) {
-    std::string message = messageOf([&] { Device::get(bad); }, ErrorKind::Device);
+    std::string message = errorOf([&] { Device::get(bad); }, ErrorKind::Device);
     CHECK(contains(message, "CPU, NULL, REF"));
   }
   std::string before = Device::defaultName();
@@ -83,17 +74,18 @@ TEST_CASE("names of devices") {
 TEST_CASE("REF names the kernel, the index and the buffer of an access out of bounds") {
   std::vector<int32_t> out(8), in(8);
   std::string message =
-      messageOf([&] { run(Device::get("REF"), shifted(8, 1), {out.data(), in.data()}); }, ErrorKind::Index);
+      errorOf([&] { compileAndLaunch(Device::get("REF"), shifted(8, 1), {out.data(), in.data()}); },
+              ErrorKind::Index);
   CHECK(message ==
         "kernel shifted: LOAD of 1 element at index 8 of data1_8, which has 8 elements of dtypes.int");
-  CHECK_THROWS_AS(run(Device::get("REF"), shifted(8, -1), {out.data(), in.data()}), Error);
+  CHECK_THROWS_AS(compileAndLaunch(Device::get("REF"), shifted(8, -1), {out.data(), in.data()}), Error);
 }
 
 TEST_CASE("a gated store leaves the rest alone") {
   for (const char* device : {"REF", "CPU"}) {
     std::vector<int32_t> out(8, -1), in(8);
     std::iota(in.begin(), in.end(), 0);
-    run(Device::get(device), shifted(8, 0, true), {out.data(), in.data()});
+    compileAndLaunch(Device::get(device), shifted(8, 0, true), {out.data(), in.data()});
     CHECK(out == std::vector<int32_t>{0, 1, 2, -1, -1, -1, -1, -1});
   }
 }
@@ -110,7 +102,7 @@ TEST_CASE("a kernel with core_id runs once for each thread, variables arrive by 
     ContextScope scope({{"CPU_LLVM", llvm}});
     std::vector<int32_t> got(64), wanted(64);
     std::iota(wanted.begin(), wanted.end(), 500);
-    run(Device::get(device), k, {got.data()}, {0, 500}, {4, 1, 1});
+    compileAndLaunch(Device::get(device), k, {got.data()}, {0, 500}, {4, 1, 1});
     CHECK(got == wanted);
   }
 }
@@ -138,7 +130,7 @@ TEST_CASE("REF shows what nobody wrote") {
   UOp out = p.global(0, dtypes::float32, 1), acc = p.reg(dtypes::float32, 1);
   p.store(out, p.i32(0), p.load(acc, p.i32(0)));
   std::vector<float> got(1);
-  run(Device::get("REF"), p.finish(), {got.data()});
+  compileAndLaunch(Device::get("REF"), p.finish(), {got.data()});
   CHECK(got[0] != got[0]);
 }
 
@@ -150,14 +142,15 @@ TEST_CASE("text of a user goes to clang, and what it says comes back with the so
     p->store(out, p->i32(0), v);
   }
   int32_t got = 0;
-  run(Device::get("CPU"), good.finish(), {&got});
+  compileAndLaunch(Device::get("CPU"), good.finish(), {&got});
   CHECK(got == 42);
   LoweredKernel k = bad.finish();
-  std::string message = messageOf([&] { run(Device::get("CPU"), k, {&got}); }, ErrorKind::Compile);
+  std::string message = errorOf([&] { compileAndLaunch(Device::get("CPU"), k, {&got}); }, ErrorKind::Compile);
   CHECK(contains(message, "kernel broken: clang does not compile it"));
   CHECK(contains(message, "error:"));
   CHECK(contains(message, "data0_1[0] = nonsense(41;"));
-  CHECK(contains(messageOf([&] { run(Device::get("REF"), k, {&got}); }, ErrorKind::Unsupported), "CUSTOMI"));
+  CHECK(contains(errorOf([&] { compileAndLaunch(Device::get("REF"), k, {&got}); }, ErrorKind::Unsupported),
+                 "CUSTOMI"));
 }
 
 TEST_CASE("compiled kernels show their assembly") {
@@ -261,7 +254,7 @@ TEST_CASE("freed blocks are used again, the oldest go first, absurd sizes are re
   CHECK(a.bytesKept() == 3072);
   CHECK(a.allocate(3072) == r);
   a.release(r, 3072);
-  std::string message = messageOf([&] { a.allocate(size_t{1} << 50); }, ErrorKind::Runtime);
+  std::string message = errorOf([&] { a.allocate(size_t{1} << 50); }, ErrorKind::Runtime);
   CHECK(contains(message, "out of memory on CPU"));
   CHECK(contains(message, "in use"));
   CHECK_THROWS_AS(a.allocate(~size_t{0}), Error);
@@ -347,7 +340,7 @@ TEST_CASE("symbolic sizes are evaluated, a variable without a value is named") {
   std::vector<std::pair<std::string, int64_t>> values{{"n", 7}};
   CHECK(evaluate(Sint(12), {}) == 12);
   CHECK(evaluate(Sint(n * 4 + 2), values) == 30);
-  CHECK(contains(messageOf([&] { evaluate(Sint(n + 1), {}); }, ErrorKind::Value), "variable n has no value"));
+  CHECK(contains(errorOf([&] { evaluate(Sint(n + 1), {}); }, ErrorKind::Value), "variable n has no value"));
 }
 
 TEST_CASE("the line of a launch looks as in the reference") {

@@ -21,6 +21,18 @@ inline bool opens(const char* device) {
     return false;
   }
 }
+/// False, with a message, where what `compile` does finds no compiler; other errors are thrown on.
+template <typename F>
+bool compilerHere(F compile) {
+  try {
+    compile();
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::Device) throw;
+    MESSAGE("not run: ", std::string(e.what()));
+    return false;
+  }
+}
 inline bool openClHere() {
   setenv("POCL_DEVICES", "pthread pthread", 0);
   return opens("CL");

@@ -49,8 +49,8 @@ struct Parts {
   void end(UOp when) { p.add(Op::ENDIF, dtypes::void_, {when}); }
 };
 
-std::string run(const std::function<void(Parts&)>& write, std::string* report = nullptr,
-                int64_t sharedSize = kThreads) {
+std::string runWatched(const std::function<void(Parts&)>& write, std::string* report = nullptr,
+                       int64_t sharedSize = kThreads) {
   Parts parts(sharedSize);
   write(parts);
   RefProgram program(parts.p.finish(), RefGpu{});
@@ -210,26 +210,27 @@ TEST_CASE("kernels that are broken on purpose are all found, the same each time"
   for (const Broken& b : broken()) {
     std::string what = b.what;
     CAPTURE(what);
-    std::string message = run(b.write);
+    std::string message = runWatched(b.write);
     CAPTURE(message);
     CHECK(message.find("kernel broken") == 0);
     for (const char* part : b.says) CHECK_MESSAGE(message.find(part) != std::string::npos, part);
-    CHECK(run(b.write) == message);
+    CHECK(runWatched(b.write) == message);
   }
 }
 
 TEST_CASE("nothing is found in kernels that are right") {
-  CHECK(run([](Parts& k) { // a neighbour's value behind a barrier, and a second one before the next round
-          UOp i = k.p.range(3, 0);
-          k.p.store(k.shared, k.l, k.number(k.sum(k.l, i)));
-          k.barrier();
-          UOp value = k.p.load(k.shared, k.next());
-          k.barrier();
-          k.p.store(k.out, k.all, value);
-          k.p.end(i);
-        })
+  CHECK(runWatched(
+            [](Parts& k) { // a neighbour's value behind a barrier, and a second one before the next round
+              UOp i = k.p.range(3, 0);
+              k.p.store(k.shared, k.l, k.number(k.sum(k.l, i)));
+              k.barrier();
+              UOp value = k.p.load(k.shared, k.next());
+              k.barrier();
+              k.p.store(k.out, k.all, value);
+              k.p.end(i);
+            })
             .empty());
-  CHECK(run([](Parts& k) { // a copy that its barrier waits for, in every round of a loop
+  CHECK(runWatched([](Parts& k) { // a copy that its barrier waits for, in every round of a loop
           UOp i = k.p.range(3, 0);
           k.copyAsync(k.l, k.all);
           k.closeCopies();
@@ -240,7 +241,7 @@ TEST_CASE("nothing is found in kernels that are right") {
           k.p.end(i);
         })
             .empty());
-  CHECK(run(
+  CHECK(runWatched(
             [](Parts& k) { // a group of copies is left under way while the one before it is read
               k.copyAsync(k.l, k.all);
               k.closeCopies();
@@ -253,12 +254,12 @@ TEST_CASE("nothing is found in kernels that are right") {
             },
             nullptr, 2 * kThreads)
             .empty());
-  CHECK(run([](Parts& k) { // all threads write the same value, in place
+  CHECK(runWatched([](Parts& k) { // all threads write the same value, in place
           k.p.store(k.out, k.p.i32(3), k.number(k.p.i32(0)));
           k.p.store(k.out, k.sum(k.all, 8), k.p.load(k.out, k.sum(k.all, 8)));
         })
             .empty());
-  CHECK(run([](Parts& k) { // all threads of one group reach the barrier, none of the other group
+  CHECK(runWatched([](Parts& k) { // all threads of one group reach the barrier, none of the other group
           UOp first = k.when(k.less(k.g, 1));
           k.barrier();
           k.end(first);
@@ -269,14 +270,14 @@ TEST_CASE("nothing is found in kernels that are right") {
 
 TEST_CASE("the cost of memory: sectors, banks, reuse, registers") {
   std::string report;
-  CHECK(run([](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.in, k.all)); }, &report).empty());
+  CHECK(runWatched([](Parts& k) { k.p.store(k.out, k.all, k.p.load(k.in, k.all)); }, &report).empty());
   CAPTURE(report);
   CHECK(report.find("2 groups of 8 threads, 64 bytes of shared memory") != std::string::npos);
   CHECK(report.find("LOAD  data1_64         1.0 sectors a request, 1.0 if all lay side by side") !=
         std::string::npos);
   CHECK(report.find("used 1.0 times: 64 bytes loaded, 64 of them different") != std::string::npos);
   std::string far;
-  CHECK(run(
+  CHECK(runWatched(
             [](Parts& k) { // threads 32 bytes apart, all groups the same
               UOp apart = k.p.add(Op::MUL, dtypes::int32, {k.l, k.p.i32(8)});
               k.p.store(k.out, k.all, k.p.load(k.in, apart));

@@ -17,14 +17,6 @@ using namespace uopscope::testing;
 
 namespace {
 
-UOp product(DType type, int64_t n) {
-  UOp i = UOp::range(n, 0), j = UOp::range(n, 1), k = UOp::range(n, 2, AxisType::Reduce);
-  UOp term =
-      testing::read(memory(1, n * n, type), i * n + k) * testing::read(memory(2, n * n, type), k * n + j);
-  UOp sum = term.cast(dtypes::float32).reduce(Op::ADD, std::vector<UOp>{k});
-  return testing::kernel({memory(0, n * n).indexed({i * n + j}).store(sum).end({i, j})});
-}
-
 /// Runs a kernel on float32 as IR and compares it with the interpreter.
 void checkIr(UOp ast) {
   NvptxRenderer renderer(cudaLanguage().target());
@@ -78,9 +70,9 @@ TEST_CASE("NVPTX: kernels compile to PTX, which ptxas accepts where it is instal
   const std::vector<Case> cases{
       {elementwise(65536, [](UOp x) { return x.alu(Op::EXP2) + x.alu(Op::SIN) + x.alu(Op::SQRT); }),
        {"ld.global.v4.f32", "st.global.v4.f32", "sqrt.rn.f32", ".maxntid"}},
-      {product(dtypes::float32, 256), {"bar.sync", "ld.shared.v", "fma.rn.f32"}},
-      {product(dtypes::float16, 128), {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
-      {product(dtypes::bfloat16, 64), {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}}};
+      {squareProduct(dtypes::float32, 256), {"bar.sync", "ld.shared.v", "fma.rn.f32"}},
+      {squareProduct(dtypes::float16, 128), {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}},
+      {squareProduct(dtypes::bfloat16, 64), {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}}};
   for (const Case& c : cases) {
     LoweredKernel k = lowerKernel(c.ast, renderer.target());
     PoolScope inner(*k.pool);

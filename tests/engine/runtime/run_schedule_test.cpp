@@ -22,7 +22,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Told : Observer {
+struct ToldRuns : Observer {
   bool wantsRewrites() const override { return false; }
   void onScopeBegin(const ScopeBegin& b) override { scopes += b.kind == ScopeKind::Kernel; }
   void onArtifact(const Artifact& a) override { artifacts[std::string(a.kind)] = a.text; }
@@ -41,7 +41,7 @@ struct Told : Observer {
   std::vector<std::string> launches;
 };
 
-Tensor on(const char* device, Ints shape) {
+Tensor tensorOn(const char* device, Ints shape) {
   std::vector<float> values(static_cast<size_t>(shape[0] * shape[1]));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) - 2.5f;
   TensorOptions o;
@@ -49,14 +49,14 @@ Tensor on(const char* device, Ints shape) {
   return Tensor::from(values, shape, o);
 }
 
-std::vector<float> product(const char* device) {
-  return on(device, {12, 20}).matmul(on(device, {20, 8})).relu().softmax().values<float>();
+std::vector<float> productOn(const char* device) {
+  return tensorOn(device, {12, 20}).matmul(tensorOn(device, {20, 8})).relu().softmax().values<float>();
 }
 
 } // namespace
 
 TEST_CASE("random numbers for a language without 64-bit integers take 32-bit words alone") {
-  Told told;
+  ToldRuns told;
   ObserverScope scope(&told);
   TensorOptions o;
   o.device = "NULL:WGSL";
@@ -75,22 +75,22 @@ TEST_CASE("what is realized on NULL with a language is written in it, on the num
                               {"NULL:AMD", "amdgpu_kernel"},
                               {"NULL", "restrict"},
                               {"NULL:2", "restrict"}}) {
-    Told told;
+    ToldRuns told;
     ObserverScope scope(&told);
     clearKernelCache();
-    (on(device, {3, 5}) + on(device, {3, 5})).realize();
+    (tensorOn(device, {3, 5}) + tensorOn(device, {3, 5})).realize();
     CAPTURE(device);
     CHECK(told.artifacts["source"].find(word) != std::string::npos);
   }
 }
 
 TEST_CASE("CPU through LLVM and clang gives what REF gives") {
-  std::vector<float> wanted = product("REF");
+  std::vector<float> wanted = productOn("REF");
   REQUIRE(wanted.size() == 96);
   for (int llvm : {1, 0}) {
     for (int noopt : {0, 1}) {
       ContextScope scope({{"CPU_LLVM", llvm}, {"NOOPT", noopt}});
-      std::vector<float> got = product("CPU");
+      std::vector<float> got = productOn("CPU");
       for (size_t i = 0; i < wanted.size(); ++i) CHECK(got[i] == doctest::Approx(wanted[i]).epsilon(1e-5));
     }
   }
@@ -100,11 +100,11 @@ TEST_CASE("kernels are kept up to a limit, and made again after it") {
   clearKernelCache();
   size_t before = limitKernelCache(8);
   for (int64_t n = 1; n <= 40; ++n) {
-    Tensor a = on("CPU", {n, 2}).realize();
+    Tensor a = tensorOn("CPU", {n, 2}).realize();
     CHECK((a + a).values<float>()[0] == -5.0f);
     CHECK(kernelCacheStats().kernels <= 9);
   }
-  Tensor last = on("CPU", {40, 2}).realize(), first = on("CPU", {1, 2}).realize();
+  Tensor last = tensorOn("CPU", {40, 2}).realize(), first = tensorOn("CPU", {1, 2}).realize();
   uint64_t made = kernelCacheStats().misses;
   last.add(last).realize();
   CHECK(kernelCacheStats().misses == made);
@@ -116,10 +116,10 @@ TEST_CASE("kernels are kept up to a limit, and made again after it") {
 
 TEST_CASE("a kernel is lowered once, and what is told of it is complete") {
   clearKernelCache();
-  Told told;
+  ToldRuns told;
   {
     ObserverScope scope(&told);
-    Tensor a = on("CPU", {16, 16}).realize();
+    Tensor a = tensorOn("CPU", {16, 16}).realize();
     a.matmul(a).realize();
     CHECK(told.scopes == 1);
     CHECK(told.launches.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("a kernel is lowered once, and what is told of it is complete") {
 TEST_CASE("tensors move between devices") {
   TensorOptions ref;
   ref.device = "REF";
-  Tensor a = on("CPU", {4, 5}).realize();
+  Tensor a = tensorOn("CPU", {4, 5}).realize();
   Tensor b = a.to("REF").add(1.0).realize();
   std::vector<float> got = b.to("CPU").values<float>();
   CHECK(got[0] == -1.5f);
@@ -163,9 +163,9 @@ TEST_CASE("tensors move between devices") {
 }
 
 TEST_CASE("a schedule runs on NULL without numbers") {
-  Told told;
+  ToldRuns told;
   ObserverScope scope(&told);
-  on("NULL", {8, 8}).exp().realize();
+  tensorOn("NULL", {8, 8}).exp().realize();
   CHECK(told.artifacts["source"].find("void ") != std::string::npos);
   CHECK(told.artifacts.count("asm") == 0);
   CHECK(told.launches.size() == 1);
@@ -210,7 +210,7 @@ struct Transcript : Observer {
 /// Several kernels of one schedule.
 std::vector<float> severalKernels() {
   clearKernelCache();
-  Tensor x = on("CPU", {24, 36});
+  Tensor x = tensorOn("CPU", {24, 36});
   Tensor a = x.matmul(x.transpose()).softmax(), b = x.sum(Ints{0}).exp(), c = x.max(Ints{1}).sin();
   std::vector<float> all = a.values<float>();
   Tensor::realize({b, c});
@@ -264,7 +264,7 @@ TEST_CASE("a kernel that cannot be made fails the run the same way on any number
     PoolScope pool(tensorPool());
     NodesHeld held;
     Schedule s = [&] {
-      Tensor x = on("CPU", {16, 16});
+      Tensor x = tensorOn("CPU", {16, 16});
       Tensor y = x.matmul(x).realize();
       return createSchedule(
           UOp::sink(std::vector<UOp>{(y.exp()).uop(), y.sum(Ints{0}).uop(), y.max(Ints{1}).uop()}));

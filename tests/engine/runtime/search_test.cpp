@@ -15,7 +15,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Told : Observer {
+struct ToldCandidates : Observer {
   bool wantsRewrites() const override { return false; }
   void onCandidate(const Candidate& c) override {
     ++candidates;
@@ -50,7 +50,7 @@ struct CacheDirectory {
 };
 
 /// Whole numbers, so that sums do not depend on their order.
-Tensor filled(Ints shape, const char* device) {
+Tensor filledTensor(Ints shape, const char* device) {
   std::vector<float> values(static_cast<size_t>(shape[0] * shape[1]));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7);
   TensorOptions o;
@@ -62,12 +62,13 @@ Tensor filled(Ints shape, const char* device) {
 
 TEST_CASE("what a search finds computes what the interpreter computes") {
   CacheDirectory directory;
-  std::vector<float> expected = filled({6, 12}, "REF").matmul(filled({12, 24}, "REF")).values<float>();
-  Told told;
+  std::vector<float> expected =
+      filledTensor({6, 12}, "REF").matmul(filledTensor({12, 24}, "REF")).values<float>();
+  ToldCandidates told;
   {
     ContextScope settings({{"BEAM", 1}, {"CCACHE", 1}});
     clearKernelCache();
-    Tensor a = filled({6, 12}, "CPU").realize(), b = filled({12, 24}, "CPU").realize();
+    Tensor a = filledTensor({6, 12}, "CPU").realize(), b = filledTensor({12, 24}, "CPU").realize();
     ObserverScope watch(&told);
     CHECK(a.matmul(b).values<float>() == expected);
     CHECK(told.candidates >= 2); // the number depends on which are fast
@@ -87,12 +88,30 @@ TEST_CASE("what a search finds computes what the interpreter computes") {
   clearKernelCache();
 }
 
+TEST_CASE("a search refuses large kernels before they are compiled, but not the two that it begins with") {
+  CacheDirectory directory;
+  ToldCandidates told;
+  {
+    ContextScope settings({{"BEAM", 1}, {"BEAM_UOPS_MAX", 1}});
+    clearKernelCache();
+    Tensor a = filledTensor({6, 12}, "CPU").realize(), b = filledTensor({12, 24}, "CPU").realize();
+    const std::vector<float> expected =
+        filledTensor({6, 12}, "REF").matmul(filledTensor({12, 24}, "REF")).values<float>();
+    ObserverScope watch(&told);
+    CHECK(a.matmul(b).values<float>() == expected);
+  }
+  CHECK(told.timed >= 1);
+  CHECK(told.timed <= 2);
+  CHECK(told.candidates > told.timed);
+  clearKernelCache();
+}
+
 TEST_CASE("what a search found is a step of the kernel") {
   CacheDirectory directory;
   clearKernelCache();
   {
     ContextScope settings({{"BEAM", 1}});
-    CHECK(filled({3, 12}, "CPU").realize().add(1.0).values<float>()[0] == 1.0f);
+    CHECK(filledTensor({3, 12}, "CPU").realize().add(1.0).values<float>()[0] == 1.0f);
   }
   clearKernelCache();
 }

@@ -47,7 +47,7 @@ TEST_CASE("values of bound variables do not matter") {
     REQUIRE(s.vars.size() == 1);
     CHECK(s.vars[0] == std::pair<std::string, int64_t>("n", n));
     f.run(s);
-    const Values &got = f.memoryOf(s.items.back().buffers[0]), &in = f.memory[a.src(0).id()];
+    const Elements &got = f.memoryOf(s.items.back().buffers[0]), &in = f.memory[a.src(0).id()];
     for (size_t j = 0; j < 4; ++j) {
       double want = 0;
       for (size_t i = 0; i < static_cast<size_t>(n); ++i) want += in[i * 4 + j].asDouble();

@@ -48,8 +48,8 @@ TEST_CASE("a custom kernel among computed values") {
   Schedule s = f.schedule({y});
   CHECK(s.items.size() == 3);
   f.run(s);
-  const Values &got = f.memoryOf(Fixture::became(s, y).bufferOf()), &x = f.memory[a.src(0).id()],
-               &z = f.memory[b.src(0).id()];
+  const Elements &got = f.memoryOf(Fixture::became(s, y).bufferOf()), &x = f.memory[a.src(0).id()],
+                 &z = f.memory[b.src(0).id()];
   for (size_t i = 0; i < 2; ++i)
     for (size_t j = 0; j < 3; ++j)
       CHECK(got[j * 2 + i].asDouble() == 2 * (x[i * 3 + j].asDouble() + z[i * 3 + j].asDouble()) + 1);

@@ -17,7 +17,7 @@
 
 namespace uopscope::test {
 
-using Values = std::vector<ConstValue>;
+using Elements = std::vector<ConstValue>;
 using Dims = std::vector<int64_t>;
 
 inline Shape shapeOf(const Dims& dims) {
@@ -83,9 +83,9 @@ inline UOp matmul(UOp a, UOp b) { // (m,k) x (k,n)
 
 class ArrayEvaluator {
 public:
-  explicit ArrayEvaluator(std::map<uint32_t, Values>& buffers) : buffers_(buffers) {}
+  explicit ArrayEvaluator(std::map<uint32_t, Elements>& buffers) : buffers_(buffers) {}
 
-  const Values& operator()(UOp u) {
+  const Elements& operator()(UOp u) {
     for (UOp n : u.toposort([&](UOp v) { return !done_.contains(v.id()); }))
       if (n.hasShape() && n.dtype().kind() != Scalar::Index) done_.try_emplace(n.id(), compute(n));
     return done_.at(u.id());
@@ -110,14 +110,14 @@ private:
     }
   }
 
-  Values compute(UOp u) {
+  Elements compute(UOp u) {
     if (u.is(Op::BUFFER)) return buffers_.at(u.id());
     Dims dims = dimsOf(u);
     auto n = static_cast<size_t>(sizeOf(dims));
     if (u.is(Op::CONST)) return {u.constValue()};
-    auto source = [&](size_t k) -> const Values& { return done_.at(u.src(k).id()); };
-    auto at = [&](const Values& v, size_t i) { return v.size() == 1 ? v[0] : v[i]; };
-    Values out(n, convertConst(u.dtype(), ConstValue::ofInt(0)));
+    auto source = [&](size_t k) -> const Elements& { return done_.at(u.src(k).id()); };
+    auto at = [&](const Elements& v, size_t i) { return v.size() == 1 ? v[0] : v[i]; };
+    Elements out(n, convertConst(u.dtype(), ConstValue::ofInt(0)));
     switch (u.op()) {
     case Op::RESHAPE:
     case Op::CONTIGUOUS:
@@ -185,22 +185,22 @@ private:
         out[i] = convertConst(u.dtype(), at(source(0), i));
         continue;
       }
-      Values operands;
+      Elements operands;
       for (size_t k = 0; k < u.srcCount(); ++k) operands.push_back(at(source(k), i));
       out[i] = evalAlu(u.op(), u.dtype(), u.src(u.is(Op::WHERE) ? 1 : 0).dtype(), operands);
     }
     return out;
   }
 
-  std::map<uint32_t, Values>& buffers_;
-  std::map<uint32_t, Values> done_;
+  std::map<uint32_t, Elements>& buffers_;
+  std::map<uint32_t, Elements> done_;
 };
 
 // --- evaluation of kernels ---
 
 class KernelRunner {
 public:
-  KernelRunner(std::vector<Values*> buffers, std::map<std::string, int64_t> vars)
+  KernelRunner(std::vector<Elements*> buffers, std::map<std::string, int64_t> vars)
       : buffers_(std::move(buffers)), vars_(std::move(vars)) {}
 
   void run(UOp sink) {
@@ -217,7 +217,7 @@ private:
     } else {
       REQUIRE(u.is(Op::STORE));
       int64_t at = value(u.src(0).src(1)).i;
-      Values& to = *buffers_.at(static_cast<size_t>(u.src(0).src(0).arg().i()));
+      Elements& to = *buffers_.at(static_cast<size_t>(u.src(0).src(0).arg().i()));
       REQUIRE(at >= 0);
       REQUIRE(at < static_cast<int64_t>(to.size()));
       to[static_cast<size_t>(at)] = value(u.src(1));
@@ -241,7 +241,7 @@ private:
       if (u.src(0).is(Op::BUFFERIZE)) return stored(u.src(0), u.src().subspan(1));
       ConstValue at = value(u.src(1));
       if (at.isInvalid()) return convertConst(u.dtype(), ConstValue::ofInt(0));
-      const Values& from = *buffers_.at(static_cast<size_t>(u.src(0).arg().i()));
+      const Elements& from = *buffers_.at(static_cast<size_t>(u.src(0).arg().i()));
       REQUIRE_MESSAGE((at.i >= 0 && at.i < static_cast<int64_t>(from.size())), "read out of bounds in ",
                       u.str());
       return from[static_cast<size_t>(at.i)];
@@ -261,7 +261,7 @@ private:
     default: break;
     }
     REQUIRE_MESSAGE(u.in(group::kAlu), "no value: ", u.str());
-    Values operands;
+    Elements operands;
     for (UOp s : u.src()) operands.push_back(value(s));
     return evalAlu(u.op(), u.dtype(), u.src(0).dtype(), operands);
   }
@@ -280,7 +280,7 @@ private:
     return v;
   }
 
-  std::vector<Values*> buffers_;
+  std::vector<Elements*> buffers_;
   std::map<std::string, int64_t> vars_;
   std::map<uint32_t, int64_t> ranges_;
 };
@@ -290,7 +290,7 @@ private:
 struct Fixture {
   Pool pool;
   PoolScope scope{pool};
-  std::map<uint32_t, Values> memory; ///< by id of the BUFFER
+  std::map<uint32_t, Elements> memory; ///< by id of the BUFFER
   std::mt19937 random{7};
 
   Fixture() { clearScheduleCache(); }
@@ -298,7 +298,7 @@ struct Fixture {
   /// A new buffer of small whole numbers, exact in every type.
   UOp buffer(int64_t size, DType d = dtypes::float32, const char* device = "CPU") {
     UOp b = newBuffer(device, d, size);
-    Values& values = memory[b.id()];
+    Elements& values = memory[b.id()];
     for (int64_t i = 0; i < size; ++i)
       values.push_back(convertConst(d, ConstValue::ofInt(static_cast<int64_t>(random() % 7) - 3)));
     return b;
@@ -307,9 +307,9 @@ struct Fixture {
 
   Schedule schedule(const std::vector<UOp>& outputs) { return createSchedule(UOp::sink(outputs)); }
 
-  Values& memoryOf(UOp b) {
+  Elements& memoryOf(UOp b) {
     if (b.is(Op::BUFFER_VIEW)) { // the plan covers arenas; separate values suffice here
-      Values& v = memory[b.id()];
+      Elements& v = memory[b.id()];
       v.resize(static_cast<size_t>(b.arg().ints()[0]));
       return v;
     }
@@ -320,7 +320,7 @@ struct Fixture {
   void run(const Schedule& s) {
     std::map<std::string, int64_t> vars(s.vars.begin(), s.vars.end());
     for (const ScheduleItem& item : s.items) {
-      std::vector<Values*> buffers;
+      std::vector<Elements*> buffers;
       for (const UOpRef& b : item.buffers) buffers.push_back(&memoryOf(b));
       if (item.ast.is(Op::COPY)) {
         *buffers[0] = *buffers[1];
@@ -338,7 +338,7 @@ struct Fixture {
   /// Schedules the graph, runs it and compares with its values; compares the number of kernels too unless
   /// negative.
   Schedule check(const std::vector<UOp>& outputs, int kernels = -1) {
-    std::vector<Values> want;
+    std::vector<Elements> want;
     {
       ArrayEvaluator direct(memory);
       for (UOp o : outputs) want.push_back(direct(o));
@@ -350,7 +350,7 @@ struct Fixture {
       UOp at = became(s, outputs[k]);
       REQUIRE_MESSAGE(at, "no place for output ", k);
       ArrayEvaluator result(memory);
-      const Values& got = result(at);
+      const Elements& got = result(at);
       REQUIRE(got.size() == want[k].size());
       for (size_t i = 0; i < got.size(); ++i) {
         double a = got[i].asDouble(), b = want[k][i].asDouble();

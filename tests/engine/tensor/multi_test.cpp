@@ -119,7 +119,7 @@ TEST_CASE("axes that do not split and devices that do not agree are refused") {
 
 namespace {
 /// Passes by name, with the rules applied in each.
-struct Steps : Observer {
+struct MultiMapSteps : Observer {
   void onPassBegin(const PassBegin& b) override {
     pass = b.name;
     if (pass == "Apply Multi Map") first = b.root;
@@ -141,7 +141,7 @@ struct Steps : Observer {
 
 TEST_CASE("taking a graph apart is a pass: a step for each operation, with its reason") {
   Tensor s = grid(4, 6).shard(kTwo, 0).realize();
-  Steps steps;
+  MultiMapSteps steps;
   {
     ObserverScope watch(&steps);
     s.mul(s).sum(Ints{0}).realize();

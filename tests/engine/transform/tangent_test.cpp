@@ -13,7 +13,7 @@ using namespace uopscope;
 namespace {
 
 using Function = Tensor (*)(const Tensor&, const Tensor&);
-struct Case {
+struct TangentCase {
   const char* name;
   Function f;
 };
@@ -22,7 +22,7 @@ const std::vector<double> kX{0.3, 1.7, -0.6, 2.2}, kY{1.4, 0.9, 0.8, -1.1};
 const std::vector<double> kDx{1.0, -2.0, 0.5, 3.0}, kDy{0.25, 1.0, -1.5, 2.0};
 
 // Where a function needs a positive operand it gets its square or its exponential.
-const Case kCases[] = {
+const TangentCase kTangentCases[] = {
     {"sum", [](const Tensor& x, const Tensor& y) { return x.add(y); }},
     {"difference", [](const Tensor& x, const Tensor& y) { return x.sub(y); }},
     {"product", [](const Tensor& x, const Tensor& y) { return x.mul(y); }},
@@ -60,7 +60,7 @@ std::vector<double> moved(Function f, double t, bool both) {
 } // namespace
 
 TEST_CASE("forward derivatives are central differences") {
-  for (const Case& c : kCases)
+  for (const TangentCase& c : kTangentCases)
     for (bool both : {false, true}) {
       CAPTURE(c.name);
       CAPTURE(both);
@@ -85,7 +85,7 @@ TEST_CASE("forward derivatives are central differences") {
 }
 
 TEST_CASE("reverse derivatives agree with forward ones") {
-  for (const Case& c : kCases) {
+  for (const TangentCase& c : kTangentCases) {
     CAPTURE(c.name);
     Tensor x = of(kX), y = of(kY), z = c.f(x, y);
     std::vector<Tensor> gradients = z.sum().gradient({x, y}, {}, true);

@@ -11,52 +11,52 @@ using namespace uopscope;
 
 namespace {
 
-int64_t i(Op op, DType d, int64_t a, int64_t b) {
+int64_t evaluatedInt(Op op, DType d, int64_t a, int64_t b) {
   return evalAlu(op, d, d, {ConstValue::ofInt(a), ConstValue::ofInt(b)}).i;
 }
-double f(Op op, DType d, double a, double b) {
+double evaluatedFloat(Op op, DType d, double a, double b) {
   return evalAlu(op, d, d, {ConstValue::ofFloat(a), ConstValue::ofFloat(b)}).f;
 }
-bool less(DType d, int64_t a, int64_t b) {
+bool evaluatedLess(DType d, int64_t a, int64_t b) {
   return evalAlu(Op::CMPLT, dtypes::bool_, d, {ConstValue::ofInt(a), ConstValue::ofInt(b)}).i != 0;
 }
 
 } // namespace
 
 TEST_CASE("integers wrap and divide towards zero") {
-  CHECK(i(Op::ADD, dtypes::int8, 127, 1) == -128);
-  CHECK(i(Op::MUL, dtypes::uint32, 0x10001, 0x10001) == 0x20001);
-  CHECK(i(Op::IDIV, dtypes::int32, -7, 2) == -3);
-  CHECK(i(Op::MOD, dtypes::int32, -7, 2) == -1);
-  CHECK(i(Op::MOD, dtypes::int32, 7, -2) == 1);
-  CHECK(i(Op::IDIV, dtypes::int32, 7, 0) == 0);
-  CHECK(i(Op::MOD, dtypes::int32, 7, 0) == 0);
-  CHECK(i(Op::IDIV, dtypes::int64, std::numeric_limits<int64_t>::min(), -1) ==
+  CHECK(evaluatedInt(Op::ADD, dtypes::int8, 127, 1) == -128);
+  CHECK(evaluatedInt(Op::MUL, dtypes::uint32, 0x10001, 0x10001) == 0x20001);
+  CHECK(evaluatedInt(Op::IDIV, dtypes::int32, -7, 2) == -3);
+  CHECK(evaluatedInt(Op::MOD, dtypes::int32, -7, 2) == -1);
+  CHECK(evaluatedInt(Op::MOD, dtypes::int32, 7, -2) == 1);
+  CHECK(evaluatedInt(Op::IDIV, dtypes::int32, 7, 0) == 0);
+  CHECK(evaluatedInt(Op::MOD, dtypes::int32, 7, 0) == 0);
+  CHECK(evaluatedInt(Op::IDIV, dtypes::int64, std::numeric_limits<int64_t>::min(), -1) ==
         std::numeric_limits<int64_t>::min());
-  CHECK(i(Op::MOD, dtypes::int64, std::numeric_limits<int64_t>::min(), -1) == 0);
-  CHECK(i(Op::IDIV, dtypes::int32, std::numeric_limits<int32_t>::min(), -1) ==
+  CHECK(evaluatedInt(Op::MOD, dtypes::int64, std::numeric_limits<int64_t>::min(), -1) == 0);
+  CHECK(evaluatedInt(Op::IDIV, dtypes::int32, std::numeric_limits<int32_t>::min(), -1) ==
         std::numeric_limits<int32_t>::min());
-  CHECK(i(Op::IDIV, dtypes::uint64, -1, 2) == std::numeric_limits<int64_t>::max());
-  CHECK(i(Op::MAX, dtypes::uint64, -1, 2) == -1);
-  CHECK(i(Op::MAX, dtypes::int64, -1, 2) == 2);
-  CHECK(less(dtypes::uint64, 2, -1));
-  CHECK(!less(dtypes::int64, 2, -1));
-  CHECK(i(Op::SHL, dtypes::int32, 1, 31) == std::numeric_limits<int32_t>::min());
-  CHECK(i(Op::SHL, dtypes::int32, 1, 32) == 0);
-  CHECK(i(Op::SHR, dtypes::int32, -8, 1) == -4);
-  CHECK(i(Op::SHR, dtypes::int32, -8, 40) == -1);
-  CHECK(i(Op::SHR, dtypes::uint64, -1, 63) == 1);
-  CHECK(i(Op::POW, dtypes::int32, -3, 3) == -27);
-  CHECK(i(Op::POW, dtypes::int32, 2, -1) == 0);
+  CHECK(evaluatedInt(Op::IDIV, dtypes::uint64, -1, 2) == std::numeric_limits<int64_t>::max());
+  CHECK(evaluatedInt(Op::MAX, dtypes::uint64, -1, 2) == -1);
+  CHECK(evaluatedInt(Op::MAX, dtypes::int64, -1, 2) == 2);
+  CHECK(evaluatedLess(dtypes::uint64, 2, -1));
+  CHECK(!evaluatedLess(dtypes::int64, 2, -1));
+  CHECK(evaluatedInt(Op::SHL, dtypes::int32, 1, 31) == std::numeric_limits<int32_t>::min());
+  CHECK(evaluatedInt(Op::SHL, dtypes::int32, 1, 32) == 0);
+  CHECK(evaluatedInt(Op::SHR, dtypes::int32, -8, 1) == -4);
+  CHECK(evaluatedInt(Op::SHR, dtypes::int32, -8, 40) == -1);
+  CHECK(evaluatedInt(Op::SHR, dtypes::uint64, -1, 63) == 1);
+  CHECK(evaluatedInt(Op::POW, dtypes::int32, -3, 3) == -27);
+  CHECK(evaluatedInt(Op::POW, dtypes::int32, 2, -1) == 0);
 }
 
 TEST_CASE("floats round to their type") {
-  CHECK(f(Op::ADD, dtypes::float32, 16777216, 1) == 16777216);
-  CHECK(f(Op::ADD, dtypes::float64, 16777216, 1) == 16777217);
-  CHECK(f(Op::MUL, dtypes::float16, 300, 300) == std::numeric_limits<double>::infinity());
-  CHECK(f(Op::ADD, dtypes::bfloat16, 256, 1) == 256);
-  CHECK(std::isnan(f(Op::FDIV, dtypes::float32, 0, 0)));
-  CHECK(f(Op::FDIV, dtypes::float32, 1, -0.0) == -std::numeric_limits<double>::infinity());
+  CHECK(evaluatedFloat(Op::ADD, dtypes::float32, 16777216, 1) == 16777216);
+  CHECK(evaluatedFloat(Op::ADD, dtypes::float64, 16777216, 1) == 16777217);
+  CHECK(evaluatedFloat(Op::MUL, dtypes::float16, 300, 300) == std::numeric_limits<double>::infinity());
+  CHECK(evaluatedFloat(Op::ADD, dtypes::bfloat16, 256, 1) == 256);
+  CHECK(std::isnan(evaluatedFloat(Op::FDIV, dtypes::float32, 0, 0)));
+  CHECK(evaluatedFloat(Op::FDIV, dtypes::float32, 1, -0.0) == -std::numeric_limits<double>::infinity());
   auto nan = ConstValue::ofFloat(std::nan(""));
   CHECK(evalAlu(Op::CMPNE, dtypes::bool_, dtypes::float32, {nan, nan}).i == 1);
   CHECK(evalAlu(Op::CMPLT, dtypes::bool_, dtypes::float32, {nan, ConstValue::ofFloat(1)}).i == 0);
@@ -90,7 +90,7 @@ TEST_CASE("Threefry-2x32 with 20 rounds: the known answers of its authors") {
   CHECK(threefry2x32(0, 0) == 0x99ba4efe6b200159ull);
   CHECK(threefry2x32(~0ull, ~0ull) == 0xbb002be71cb996fcull);
   CHECK(threefry2x32(0x85a308d3243f6a88ull, 0x0370734413198a2eull) == 0x483df7a0c4923a9cull);
-  CHECK(i(Op::THREEFRY, dtypes::uint64, 0, 0) == static_cast<int64_t>(0x99ba4efe6b200159ull));
+  CHECK(evaluatedInt(Op::THREEFRY, dtypes::uint64, 0, 0) == static_cast<int64_t>(0x99ba4efe6b200159ull));
   CHECK(threefry2x32(1, 0) == 0xc0de3f32508efb2cull); // as the reference draws it
 }
 

@@ -8,7 +8,7 @@
 using namespace uopscope;
 
 namespace {
-std::string messageOf(const std::function<void()>& f) {
+std::string refusalOf(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -23,27 +23,27 @@ TEST_CASE("a wrong number of sources or a wrong argument is named") {
   Pool pool;
   PoolScope scope(pool);
   UOp one = UOp::index(1);
-  CHECK(messageOf([&] { makeChecked(Op::ADD, dtypes::index, std::vector<UOp>{one}); }) ==
+  CHECK(refusalOf([&] { makeChecked(Op::ADD, dtypes::index, std::vector<UOp>{one}); }) ==
         "UOp ADD takes 2 sources, 1 was given");
-  CHECK(messageOf([&] { makeChecked(Op::STORE, dtypes::void_, {}); }) ==
+  CHECK(refusalOf([&] { makeChecked(Op::STORE, dtypes::void_, {}); }) ==
         "UOp STORE takes 2 sources or more, 0 were given");
-  CHECK(messageOf([&] { makeChecked(Op::REDUCE_AXIS, dtypes::float32, std::vector<UOp>{one}); }) ==
+  CHECK(refusalOf([&] { makeChecked(Op::REDUCE_AXIS, dtypes::float32, std::vector<UOp>{one}); }) ==
         "UOp REDUCE_AXIS: its argument is (operation, axes), none was given");
-  CHECK(messageOf([&] {
+  CHECK(refusalOf([&] {
           makeChecked(Op::RANGE, dtypes::index, std::vector<UOp>{one}, Arg::of("r"));
         }).starts_with("UOp RANGE: its argument is a range's axis and type"));
-  CHECK(messageOf([&] { makeChecked(Op::NEG, dtypes::index, std::vector<UOp>{UOp()}); }) ==
+  CHECK(refusalOf([&] { makeChecked(Op::NEG, dtypes::index, std::vector<UOp>{UOp()}); }) ==
         "UOp NEG: source 0 is no node");
   CHECK(makeChecked(Op::ADD, dtypes::index, std::vector<UOp>{one, one}) == one + one);
 }
 
 TEST_CASE("an argument is read as what it is") {
   CHECK(Arg::of(int64_t{3}).i() == 3);
-  CHECK(messageOf([] { (void)Arg::of(1.5).i(); }) ==
+  CHECK(refusalOf([] { (void)Arg::of(1.5).i(); }) ==
         "an argument is a float, where it must be an integer: 1.5");
-  CHECK(messageOf([] { (void)Arg::invalid().f(); }).starts_with("an argument is Invalid"));
-  CHECK(messageOf([] { (void)Arg::none().as<RangeArg>(); }).starts_with("an argument is none"));
-  CHECK(messageOf([] { (void)Arg::of("text").ints(); }).starts_with("an argument is a string"));
+  CHECK(refusalOf([] { (void)Arg::invalid().f(); }).starts_with("an argument is Invalid"));
+  CHECK(refusalOf([] { (void)Arg::none().as<RangeArg>(); }).starts_with("an argument is none"));
+  CHECK(refusalOf([] { (void)Arg::of("text").ints(); }).starts_with("an argument is a string"));
 }
 
 TEST_CASE("arguments that differ in kind alone have different hashes, and graphs with them different keys") {
@@ -58,8 +58,8 @@ TEST_CASE("arguments that differ in kind alone have different hashes, and graphs
 }
 
 TEST_CASE("types that do not fit their fields are refused") {
-  CHECK(messageOf([] { (void)dtypes::float32.vec(4096); }).find("4096 lanes") != std::string::npos);
-  CHECK(messageOf([] { (void)dtypes::float32.ptr(4).vec(513); }).find("513 lanes") != std::string::npos);
-  CHECK(messageOf([] { (void)dtypes::float32.ptr(int64_t{1} << 40); }).find("elements") != std::string::npos);
+  CHECK(refusalOf([] { (void)dtypes::float32.vec(4096); }).find("4096 lanes") != std::string::npos);
+  CHECK(refusalOf([] { (void)dtypes::float32.ptr(4).vec(513); }).find("513 lanes") != std::string::npos);
+  CHECK(refusalOf([] { (void)dtypes::float32.ptr(int64_t{1} << 40); }).find("elements") != std::string::npos);
   CHECK(dtypes::float32.vec(4095).count() == 4095);
 }

@@ -11,7 +11,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Fixture {
+struct PrintFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp r0 = UOp::range(8, 0), r1 = UOp::range(4, 1, AxisType::Reduce);
@@ -40,7 +40,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "expressions carry the parentheses they need and no more") {
+TEST_CASE_FIXTURE(PrintFixture, "expressions carry the parentheses they need and no more") {
   CHECK((r0 * 4 + r1).render() == "r0*4+r1");
   CHECK(((r0 + r1) * 4).render() == "(r0+r1)*4");
   CHECK((r0 / 2 * 2).render() == "r0//2*2");
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(Fixture, "expressions carry the parentheses they need and no m
   CHECK(expression(r0 * 4 + r1, 1) == "#" + std::to_string((r0 * 4).id()) + "+#" + std::to_string(r1.id()));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a tree names what is shared") {
+TEST_CASE_FIXTURE(PrintFixture, "a tree names what is shared") {
   UOp x = r0 + 1;
   CHECK((x * x).str() == "UOp(Ops.MUL, dtypes.index, arg=None, src=(\n"
                          "  x0:=UOp(Ops.ADD, dtypes.index, arg=None, src=(\n"
@@ -62,7 +62,7 @@ TEST_CASE_FIXTURE(Fixture, "a tree names what is shared") {
                          "  x0,))");
 }
 
-TEST_CASE_FIXTURE(Fixture, "pyrender is read back to the same node") {
+TEST_CASE_FIXTURE(PrintFixture, "pyrender is read back to the same node") {
   CHECK(pyrender(r0 * 4 + n) == "c0 = UOp.range(8, 0, AxisType.LOOP)\nast = c0*4+UOp.variable('n', 1, 10)");
   roundTrip(r0 * 4 + n);
   roundTrip(kernel());
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Fixture, "pyrender is read back to the same node") {
   roundTrip(UOp::special(UOp::index(16), "gidx0").cast(dtypes::int32));
 }
 
-TEST_CASE_FIXTURE(Fixture, "long chains and heavy sharing print in linear time") {
+TEST_CASE_FIXTURE(PrintFixture, "long chains and heavy sharing print in linear time") {
   UOp chain = r0;
   for (int i = 0; i < 50000; ++i)
     chain = chain.alu(Op::MAX, {UOp::variable("v" + std::to_string(i % 7), 0, 9)});
@@ -99,7 +99,7 @@ TEST_CASE_FIXTURE(Fixture, "long chains and heavy sharing print in linear time")
   roundTrip(doubled);
 }
 
-TEST_CASE_FIXTURE(Fixture, "text that is no graph is refused with its line") {
+TEST_CASE_FIXTURE(PrintFixture, "text that is no graph is refused with its line") {
   for (const char* text :
        {"", "x", "c0 = ", "c0 = UOp.range(4, 0", "c0 = UOp(Ops.NOSUCH, dtypes.int)", "c0 = 3", "c0 = c1",
         "c0 = UOp.const(dtypes.int, 'x')", "c0 = UOp.const(dtypes.nosuch, 1)",

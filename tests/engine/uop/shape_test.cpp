@@ -8,7 +8,7 @@ using namespace uopscope;
 
 namespace {
 
-struct Fixture {
+struct ShapeFixture {
   Pool pool;
   PoolScope scope{pool};
   UOp device = UOp::make(Op::DEVICE, dtypes::void_, std::initializer_list<UOp>{}, Arg::of("CPU"));
@@ -29,7 +29,7 @@ struct Fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(Fixture, "movement and reduction") {
+TEST_CASE_FIXTURE(ShapeFixture, "movement and reduction") {
   UOp t = reshape(buffer(24), {2, 3, 4});
   CHECK(shape(buffer(24)) == "(24,)");
   CHECK(shape(t) == "(2, 3, 4)");
@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(Fixture, "movement and reduction") {
   CHECK(shape(reshape(buffer(0), {0, 7})) == "(0, 7)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "elementwise, casts, constants") {
+TEST_CASE_FIXTURE(ShapeFixture, "elementwise, casts, constants") {
   UOp a = reshape(buffer(6), {2, 3}), b = reshape(buffer(6), {2, 3});
   CHECK(shape(a + b) == "(2, 3)");
   CHECK(shape(a * a.constLike(int64_t{2})) == "(2, 3)");
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(Fixture, "elementwise, casts, constants") {
   CHECK(shape(UOp::make(Op::MULTI, a.dtype(), {a}, Arg::of(int64_t{1}))) == "(2, 3)");
 }
 
-TEST_CASE_FIXTURE(Fixture, "symbolic dimensions are equal when they are the same sum") {
+TEST_CASE_FIXTURE(ShapeFixture, "symbolic dimensions are equal when they are the same sum") {
   UOp t = reshape(buffer(40), {Sint(n) * 4});
   CHECK(shape(t) == "(n*4,)");
   CHECK(shape(move(Op::PAD, t, {1}, {2})) == "(n*4+3,)");
@@ -77,12 +77,12 @@ TEST_CASE_FIXTURE(Fixture, "symbolic dimensions are equal when they are the same
   CHECK_THROWS_AS(Sint(INT64_MAX) + Sint(1), Error);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a shape as a source and back, any rank") {
+TEST_CASE_FIXTURE(ShapeFixture, "a shape as a source and back, any rank") {
   for (const Shape& s : {Shape{}, Shape{3}, Shape{Sint(n)}, Shape{2, 3}, Shape{2, Sint(n), 4}})
     CHECK(uopToShape(shapeToUOp(s)) == s);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what does not fit names both shapes") {
+TEST_CASE_FIXTURE(ShapeFixture, "what does not fit names both shapes") {
   UOp t = reshape(buffer(6), {2, 3});
   auto fails = [&](UOp u, const char* message) {
     CHECK_THROWS_WITH_AS(u.shape(), doctest::Contains(message), Error);

@@ -15,8 +15,8 @@ using namespace uopscope;
 using namespace uopscope::test;
 
 namespace {
-struct Written {
-  Written() : db(Database::create(file.path)) { createTables(db); }
+struct TextDatabase {
+  TextDatabase() : db(Database::create(file.path)) { createTables(db); }
   TempTrace file;
   Database db;
 };
@@ -48,7 +48,7 @@ TEST_CASE("texts come back byte for byte") {
       "3.14 0x3FF0000000000000 1e-05 -2",
       "größer 4 ∞ 5\n",
       "  %7 = fadd float %5, %6\n  %8 = fadd float %6, %7\n  %9 = fadd float %7, %8\n"};
-  Written w;
+  TextDatabase w;
   {
     TextWriter writer(w.db);
     int64_t id = 0;
@@ -68,13 +68,13 @@ TEST_CASE("texts come back byte for byte") {
 }
 
 TEST_CASE("bytes that are no text become a text") {
-  Written w;
+  TextDatabase w;
   TextWriter(w.db).add(1, 1, 1, "a\xff\xfe 5\n", {});
   CHECK(TextReader(w.db).text(1) == "a\xef\xbf\xbd\xef\xbf\xbd 5\n");
 }
 
 TEST_CASE("lines and programs come back in order") {
-  Written w;
+  TextDatabase w;
   std::vector<TextLine> lines, wanted;
   std::vector<int64_t> nodes;
   std::mt19937 random(3);
@@ -119,7 +119,7 @@ TEST_CASE("lines and programs come back in order") {
 }
 
 TEST_CASE("lines that differ in numbers alone take a byte or two") {
-  Written w;
+  TextDatabase w;
   std::string text;
   for (int k = 1; k <= 10000; ++k)
     text += fmt::format("  %{} = getelementptr inbounds float, ptr %{}, i64 {}\n", 3 * k, 3 * k - 1, 4 * k);

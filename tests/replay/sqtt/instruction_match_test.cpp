@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace uopscope::sqtt;
+using namespace uopscope;
+using sqtt::Unit;
 
 namespace {
 constexpr const char* kLoop = "k:\n"
@@ -18,8 +19,8 @@ constexpr const char* kLoop = "k:\n"
                               "\ts_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n"
                               "\ts_endpgm\n";
 
-Wave waveOf(const std::vector<Unit>& units, bool ended = true) {
-  Wave wave;
+sqtt::Wave waveOf(const std::vector<Unit>& units, bool ended = true) {
+  sqtt::Wave wave;
   wave.begin = 10;
   wave.ended = ended;
   int64_t cycle = 10;
@@ -34,14 +35,14 @@ const std::vector<Unit> kTwice = {Unit::ScalarMemory, Unit::VectorMemory, Unit::
 } // namespace
 
 TEST_CASE("a wavefront follows a loop, and each line gets its costs") {
-  const Program program(kLoop);
+  const sqtt::Program program(kLoop);
   REQUIRE(program.lines().size() == 9);
   CHECK(program.lines()[1].labels == std::vector<std::string>{".L0:"});
-  const Wave wave = waveOf(kTwice);
-  const Match match = program.follow(wave);
+  const sqtt::Wave wave = waveOf(kTwice);
+  const sqtt::Match match = program.follow(wave);
   CHECK(match.complete);
   CHECK(match.lines == std::vector<uint32_t>{0, 2, 3, 4, 5, 2, 3, 4, 5, 7});
-  std::vector<LineCost> costs(program.lines().size());
+  std::vector<sqtt::LineCost> costs(program.lines().size());
   program.addCosts(wave, match, costs);
   program.addCosts(wave, match, costs);
   CHECK(costs[3].issues == 4);
@@ -50,7 +51,7 @@ TEST_CASE("a wavefront follows a loop, and each line gets its costs") {
   CHECK(costs[8].issues == 2); // s_endpgm
   CHECK(costs[8].cycles == 6);
   int64_t all = 0;
-  for (const LineCost& cost : costs) all += cost.cycles;
+  for (const sqtt::LineCost& cost : costs) all += cost.cycles;
   CHECK(all == 2 * (wave.end - wave.begin));
   const std::string listing = program.listing(costs, 2);
   CHECK(listing.find("// 2 traced wavefronts") == 0);
@@ -60,10 +61,10 @@ TEST_CASE("a wavefront follows a loop, and each line gets its costs") {
 }
 
 TEST_CASE("issues of another unit, of another path or beyond the end do not follow the program") {
-  const Program program(kLoop);
+  const sqtt::Program program(kLoop);
   std::vector<Unit> other = kTwice;
   other[3] = Unit::Scalar;
-  Match match = program.follow(waveOf(other));
+  sqtt::Match match = program.follow(waveOf(other));
   CHECK_FALSE(match.complete);
   CHECK(match.lines.size() == 3);
   other = kTwice;
@@ -76,13 +77,14 @@ TEST_CASE("issues of another unit, of another path or beyond the end do not foll
   CHECK(match.lines.size() == kTwice.size());
   CHECK_FALSE(program.follow(waveOf({kTwice.begin(), kTwice.end() - 1})).complete);
   CHECK_FALSE(program.follow(waveOf(kTwice, false)).complete);
-  CHECK_FALSE(Program("").follow(waveOf(kTwice)).complete);
-  CHECK_FALSE(
-      Program("\ts_branch .L9\n").follow(waveOf({Unit::JumpTaken, Unit::Vector})).complete); // no such label
+  CHECK_FALSE(sqtt::Program("").follow(waveOf(kTwice)).complete);
+  CHECK_FALSE(sqtt::Program("\ts_branch .L9\n")
+                  .follow(waveOf({Unit::JumpTaken, Unit::Vector}))
+                  .complete); // no such label
 }
 
 TEST_CASE("where no immediates are told, they are passed over, and the end of the program is a message") {
-  const Program program(
+  const sqtt::Program program(
       "k:\n\ts_load_dwordx2 s[0:1], s[0:1], 0x10\n\ts_waitcnt lgkmcnt(0)\n\tv_mov_b32_e32 v0, s0\n"
       "\ts_nop 0\n\tglobal_store_dword v0, v0, s[0:1]\n\ts_endpgm\n",
       false);

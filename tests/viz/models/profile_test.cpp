@@ -29,11 +29,11 @@ QString ranTrace() {
   return QString::fromStdString(file.path);
 }
 
-struct Desk {
+struct TimesDesk {
   QGuiApplication& app = application();
   Session session;
   Tools tools{session};
-  explicit Desk(const QString& file, const char* tab) {
+  explicit TimesDesk(const QString& file, const char* tab) {
     session.open(file);
     session.setTab(QLatin1String(tab));
     REQUIRE(waitFor([&] { return session.settled(); }));
@@ -72,7 +72,7 @@ TEST_CASE("profile: a part is never more than the whole, with and without what i
 }
 
 TEST_CASE("profile: the model shows one or the other, and its tables are written") {
-  Desk d(ranTrace(), "profile");
+  TimesDesk d(ranTrace(), "profile");
   ProfileModel& profile = *d.tools.profile();
   profile.load();
   REQUIRE(waitFor([&] { return profile.ready(); }));
@@ -92,7 +92,7 @@ TEST_CASE("profile: the model shows one or the other, and its tables are written
 }
 
 TEST_CASE("timeline: begins at the work; a launch shows its buffers, a buffer its launches") {
-  Desk d(ranTrace(), "timeline");
+  TimesDesk d(ranTrace(), "timeline");
   TimelineModel& timeline = *d.tools.timeline();
   timeline.load();
   REQUIRE(waitFor([&] { return timeline.ready(); }));

@@ -12,12 +12,12 @@ using namespace uopscope::test;
 
 namespace {
 
-struct Page {
+struct ExperimentPage {
   MadeExperiment before, after;
   Window w;
   ExperimentModel& e = *w.tools.experiment();
 
-  explicit Page(const MadeExperiment::Options& second = {.factor = 1.05}) : after(second) {}
+  explicit ExperimentPage(const MadeExperiment::Options& second = {.factor = 1.05}) : after(second) {}
   QString path(const MadeExperiment& file) const { return QString::fromStdString(file.path); }
   void open() {
     w.session.open(path(before));
@@ -53,7 +53,7 @@ struct Page {
 } // namespace
 
 TEST_CASE("experiment page: a file opens as a table with a plot, and arrows choose cells") {
-  Page p;
+  ExperimentPage p;
   p.open();
   CHECK(p.w.item("experimentPage")->isVisible());
   CHECK(p.text("experimentTitle") == "matmul.py");
@@ -74,7 +74,7 @@ TEST_CASE("experiment page: a file opens as a table with a plot, and arrows choo
 }
 
 TEST_CASE("experiment page: headings sort, the field and the chips filter, metrics change the numbers") {
-  Page p({.failing = true});
+  ExperimentPage p({.failing = true});
   p.e.openFiles({p.path(p.after)});
   p.settle();
   p.click("experimentSort-median");
@@ -100,7 +100,7 @@ TEST_CASE("experiment page: headings sort, the field and the chips filter, metri
 }
 
 TEST_CASE("experiment page: cells of one file are compared, with every metric and the kernels of the pair") {
-  Page p;
+  ExperimentPage p;
   p.open();
   p.click("experimentMode-pairs");
   CHECK(p.e.comparing());
@@ -119,7 +119,7 @@ TEST_CASE("experiment page: cells of one file are compared, with every metric an
 }
 
 TEST_CASE("experiment page: two files are compared; a planted five per cent is found, and sides swap") {
-  Page p;
+  ExperimentPage p;
   p.openBoth();
   CHECK(p.text("experimentHeadline") == "4 worse");
   CHECK(p.w.item("experimentRow0")->property("change").toString() == "+5.0 %");
@@ -136,7 +136,7 @@ TEST_CASE("experiment page: two files are compared; a planted five per cent is f
 
 TEST_CASE("experiment page: the compilations of two cells go to the page of replays") {
   const TempCorpus first{commits::of(commits::kFirst)}, off{commits::of(commits::kOff)};
-  Page p({.corpora = {first.path, off.path}});
+  ExperimentPage p({.corpora = {first.path, off.path}});
   ReplayModel& replay = *p.w.tools.replay();
   p.openBoth();
   CHECK_FALSE(p.w.item("experimentCompilations")->isVisible()); // the first file has none
@@ -154,7 +154,7 @@ TEST_CASE("experiment page: the compilations of two cells go to the page of repl
 
 TEST_CASE(
     "experiment page: two files dropped are compared, one is opened, and a chosen one becomes the second") {
-  Page p;
+  ExperimentPage p;
   QMimeData files;
   files.setUrls({QUrl::fromLocalFile(p.path(p.before)), QUrl::fromLocalFile(p.path(p.after))});
   const QPoint at(400, 300);
@@ -175,7 +175,7 @@ TEST_CASE(
 }
 
 TEST_CASE("experiment page: a file that is none is said to be so, and a trace that opens takes the window") {
-  Page p;
+  ExperimentPage p;
   QTemporaryDir folder;
   const QString bad = folder.filePath("bad.uopbench");
   REQUIRE(QFile::copy(QStringLiteral(UOPSCOPE_SOURCE_DIR "/README.md"), bad));
@@ -192,7 +192,7 @@ TEST_CASE("experiment page: a file that is none is said to be so, and a trace th
 }
 
 TEST_CASE("experiment page: the visible table and the page are exported") {
-  Page p;
+  ExperimentPage p;
   p.openBoth();
   QTemporaryDir folder;
   for (const char* name : {"a.csv", "a.json", "a.html"}) {
@@ -206,7 +206,7 @@ TEST_CASE("experiment page: the visible table and the page are exported") {
 }
 
 TEST_CASE("experiment page: a page that closes as soon as it is ready calls nothing that is gone") {
-  Page p;
+  ExperimentPage p;
   // A page that closes when the file has been read asks for the keyboard in the same moment.
   QObject::connect(&p.e, &ExperimentModel::changed, p.w.window, [&] {
     if (p.e.state() == "ready" && p.e.shown()) p.e.setShown(false);
@@ -219,7 +219,7 @@ TEST_CASE("experiment page: a page that closes as soon as it is ready calls noth
 }
 
 TEST_CASE("experiment page: looks as it did, in both themes") {
-  Page p;
+  ExperimentPage p;
   p.w.window->resize(1200, 760);
   p.openBoth();
   for (const char* theme : {"dark", "light"}) {

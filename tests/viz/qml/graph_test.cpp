@@ -10,9 +10,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr auto kCtrl = Qt::ControlModifier;
-constexpr auto kShift = Qt::ShiftModifier;
-
 // Clicks a node with drawn sources.
 int64_t clickNode(Window& w) {
   const Picture& p = *w.session.graph()->picture();

@@ -11,8 +11,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr auto kCtrl = Qt::ControlModifier;
-constexpr auto kShift = Qt::ShiftModifier;
 constexpr int kScriptMs = 60000;
 
 } // namespace

@@ -7,9 +7,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr auto kCtrl = Qt::ControlModifier;
-constexpr auto kShift = Qt::ShiftModifier;
-
 void choose(Window& w, const QString& typed, const QString& kind) {
   w.key(Qt::Key_P, kCtrl);
   w.type(typed);

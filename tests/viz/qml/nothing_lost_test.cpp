@@ -13,8 +13,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr auto kCtrl = Qt::ControlModifier;
-
 QByteArray contentOf(const QString& path) {
   QFile file(path);
   return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();

@@ -12,7 +12,7 @@ using namespace uopscope::test;
 
 namespace {
 
-void write(const QString& path, const QByteArray& text) {
+void writeExecutable(const QString& path, const QByteArray& text) {
   QFile file(path);
   REQUIRE(file.open(QIODevice::WriteOnly));
   file.write(text);
@@ -28,8 +28,9 @@ struct Samples {
   QTemporaryDir folder;
   Samples() {
     for (const char* name : {"matmul.py", "softmax.py", "transformer_block.py"})
-      write(folder.filePath(QLatin1String(name)),
-            "# One sentence about what can be seen in this sample, as long as those of the samples are.\n");
+      writeExecutable(
+          folder.filePath(QLatin1String(name)),
+          "# One sentence about what can be seen in this sample, as long as those of the samples are.\n");
     qputenv("UOPSCOPE_SAMPLES", folder.path().toUtf8());
   }
   ~Samples() { qunsetenv("UOPSCOPE_SAMPLES"); }
@@ -57,8 +58,8 @@ TEST_CASE("sizes: nothing is cut while a script is recorded, or where it cannot 
   QTemporaryDir folder;
   const QString script = folder.filePath("a_model_with_a_long_name_that_takes_all_the_room_there_is.py");
   const QString recorder = folder.filePath("recorder");
-  write(script, "pass\n");
-  write(recorder, "#!/bin/sh\nseq 400\nexec sleep 60\n");
+  writeExecutable(script, "pass\n");
+  writeExecutable(recorder, "#!/bin/sh\nseq 400\nexec sleep 60\n");
   Window w;
   w.session.setRecorderProgram(recorder);
   w.session.open(script);

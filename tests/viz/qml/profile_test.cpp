@@ -9,7 +9,7 @@ using namespace uopscope::test;
 
 namespace {
 
-QPoint boxOf(Window& w, int node) {
+QPoint middleOfBox(Window& w, int node) {
   QQuickItem* view = w.item("profileView");
   QPointF at;
   QMetaObject::invokeMethod(view, "middleOf", Q_RETURN_ARG(QPointF, at), Q_ARG(int, node));
@@ -41,14 +41,14 @@ TEST_CASE("profile: a click zooms into the treemap, the way leads back, a double
   openProfile(w, "treemap");
   CHECK(w.item("profileView")->property("mode").toString() == "treemap");
   const int kernel = firstOf(w, "kernel");
-  QTest::mouseClick(w.window, Qt::LeftButton, {}, boxOf(w, kernel));
+  QTest::mouseClick(w.window, Qt::LeftButton, {}, middleOfBox(w, kernel));
   w.settle();
   CHECK(w.tools.profile()->root() == kernel);
   w.click(w.item("profileWay-0"));
   CHECK(w.tools.profile()->root() == 0);
   const int pass = firstOf(w, "pass");
   const PassId wanted = w.tools.profile()->profile()->nodes[static_cast<size_t>(pass)].pass;
-  w.doubleClick(boxOf(w, pass));
+  w.doubleClick(middleOfBox(w, pass));
   CHECK(w.session.tab() == "graph");
   CHECK(w.session.pass() == wanted);
 }
@@ -58,7 +58,7 @@ TEST_CASE("profile: a double click in the flame graph goes to what was clicked, 
   openProfile(w, "flame");
   const int pass = firstOf(w, "pass");
   const PassId wanted = w.tools.profile()->profile()->nodes[static_cast<size_t>(pass)].pass;
-  w.doubleClick(boxOf(w, pass));
+  w.doubleClick(middleOfBox(w, pass));
   CHECK(w.session.tab() == "graph");
   CHECK(w.session.pass() == wanted);
 }

@@ -11,7 +11,7 @@ using namespace uopscope::test;
 
 namespace {
 
-struct Page {
+struct ReplayPage {
   TempCorpus before{commits::of(commits::kFirst)}, after{commits::of(commits::kOff)};
   Window w;
   ReplayModel& replay = *w.tools.replay();
@@ -50,7 +50,7 @@ struct Page {
 } // namespace
 
 TEST_CASE("replay page: arrows move both sides, D leads back to where they part, ] to the next kernel") {
-  Page p;
+  ReplayPage p;
   p.open();
   CHECK(p.w.item("replayPage")->isVisible());
   const int parting = p.replay.detail()->parting();
@@ -73,7 +73,7 @@ TEST_CASE("replay page: arrows move both sides, D leads back to where they part,
 }
 
 TEST_CASE("replay page: loops have one name in the sentence and above the graphs") {
-  Page p;
+  ReplayPage p;
   p.open();
   const QRegularExpression asTheEngineSays("\\br[0-9]+\\b");
   const auto engines = [&](const QString& text) { return text.contains(asTheEngineSays); };
@@ -88,7 +88,7 @@ TEST_CASE("replay page: loops have one name in the sentence and above the graphs
 }
 
 TEST_CASE("replay page: rows, buttons, filters and causes by mouse") {
-  Page p;
+  ReplayPage p;
   p.open();
   const int parting = p.replay.detail()->row();
   p.click("replayNext");
@@ -109,7 +109,7 @@ TEST_CASE("replay page: rows, buttons, filters and causes by mouse") {
 }
 
 TEST_CASE("replay page: letters typed into the search are letters, and Esc gives them back") {
-  Page p;
+  ReplayPage p;
   p.open();
   p.key(Qt::Key_Slash);
   p.w.type("k5");
@@ -124,7 +124,7 @@ TEST_CASE("replay page: letters typed into the search are letters, and Esc gives
 }
 
 TEST_CASE("replay page: texts and graphs by key, each with something to see") {
-  Page p;
+  ReplayPage p;
   p.open();
   p.key(Qt::Key_2, Qt::ControlModifier);
   CHECK(p.replay.detail()->what() == "source");
@@ -146,7 +146,7 @@ TEST_CASE("replay page: texts and graphs by key, each with something to see") {
 }
 
 TEST_CASE("replay page: files are chosen or dropped, errors are told and can be mended") {
-  Page p;
+  ReplayPage p;
   p.key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
   CHECK(p.replay.shown());
   CHECK_FALSE(p.w.item("replayChoose-after")->isEnabled());
@@ -168,7 +168,7 @@ TEST_CASE("replay page: files are chosen or dropped, errors are told and can be 
 }
 
 TEST_CASE("replay page: a side opens in the debugger, the trace moves by the same keys, and back") {
-  Page p;
+  ReplayPage p;
   p.open();
   p.click("replayDebugLeft");
   CHECK_FALSE(p.replay.shown());
@@ -183,7 +183,7 @@ TEST_CASE("replay page: a side opens in the debugger, the trace moves by the sam
 }
 
 TEST_CASE("replay page: a page that closes while its rows change calls nothing that is gone") {
-  Page p;
+  ReplayPage p;
   p.open();
   for (int k = 0; k < 20; ++k) {
     p.replay.setShown(false); // the page is to be deleted
@@ -196,7 +196,7 @@ TEST_CASE("replay page: a page that closes while its rows change calls nothing t
 }
 
 TEST_CASE("replay page: looks as it did, in both themes") {
-  Page p;
+  ReplayPage p;
   p.w.window->resize(1200, 760);
   p.open();
   for (const char* theme : {"dark", "light"}) {

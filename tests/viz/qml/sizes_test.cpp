@@ -116,7 +116,6 @@ TEST_CASE("sizes: nothing is cut in any tab") {
 }
 
 TEST_CASE("sizes: nothing is cut in any popup or bar") {
-  constexpr auto kCtrl = Qt::ControlModifier, kShift = Qt::ShiftModifier;
   const QString trace = tiledTrace();
   QFile::remove(Bookmarks::fileFor(trace));
   Window w(trace);

@@ -52,7 +52,7 @@ QObject* tipOf(const QQuickItem* item) {
   return nullptr;
 }
 
-QRectF placeOf(QQuickItem* item) {
+QRectF areaOf(QQuickItem* item) {
   return item->mapRectToScene(QRectF(0, 0, item->width(), item->height()));
 }
 
@@ -74,8 +74,8 @@ public:
 private:
   void at(QQuickItem* item, QRectF room) {
     if (!item->isVisible() || item->opacity() <= 0) return;
-    if (item->clip()) room = room.intersected(placeOf(item));
-    if (!seen_.contains(item) && item->width() > 0 && room.contains(placeOf(item).center())) {
+    if (item->clip()) room = room.intersected(areaOf(item));
+    if (!seen_.contains(item) && item->width() > 0 && room.contains(areaOf(item).center())) {
       const bool button = item->inherits("QQuickAbstractButton");
       QObject* tip = tipOf(item);
       if (button || tip) seen_.insert(item), point(item, tip, button);
@@ -94,7 +94,7 @@ private:
     if (!tip || !item->isEnabled()) return;
     tip->setProperty("delay", 0);
     const auto visible = [&] { return tip->property("visible").toBool(); };
-    const QPoint centre = placeOf(item).center().toPoint();
+    const QPoint centre = areaOf(item).center().toPoint();
     QTest::mouseMove(w_.window, centre - QPoint(1, 0));
     QTest::mouseMove(w_.window, centre);
     const bool came = waitFor(visible, button ? 1500 : 60);
@@ -104,9 +104,9 @@ private:
     auto* frame = tip->property("background").value<QQuickItem*>();
     REQUIRE(frame);
     const QRectF window(QPointF(), w_.window->size());
-    waitFor([&] { return window.contains(placeOf(frame)); }, 300);
-    CHECK_MESSAGE(window.adjusted(-1, -1, 1, 1).contains(placeOf(frame)), name, ": its tip is at ",
-                  told(placeOf(frame)).toStdString());
+    waitFor([&] { return window.contains(areaOf(frame)); }, 300);
+    CHECK_MESSAGE(window.adjusted(-1, -1, 1, 1).contains(areaOf(frame)), name, ": its tip is at ",
+                  told(areaOf(frame)).toStdString());
     CHECK_MESSAGE(!tip->property("text").toString().trimmed().isEmpty(), name, ": an empty tip");
     QTest::mouseMove(w_.window, QPoint(1, 1));
   }

@@ -11,8 +11,6 @@ using namespace uopscope::test;
 
 namespace {
 
-constexpr auto kCtrl = Qt::ControlModifier;
-
 /// Of the trace: first pass and step whose picture `wanted` takes.
 template <typename F>
 bool goToPicture(Window& w, int64_t stride, F wanted) {

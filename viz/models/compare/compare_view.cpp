@@ -3,6 +3,7 @@
 #include "viz/models/compare/compare_view.h"
 
 #include "replay/read/text_diff.h"
+#include "viz/models/work/text.h"
 #include "viz/pictures/labels.h"
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 namespace uopscope {
 namespace {
 
-struct Side {
+struct ViewedSide {
   Cursor& cursor;
   NodeReader read;
   std::vector<NodeId> nodes;
   NodeId root = kNoNode;
   std::unordered_map<NodeId, uint64_t> hash;
 
-  explicit Side(const CompareSide& side)
+  explicit ViewedSide(const CompareSide& side)
       : cursor(*side.cursor), read(cursor.reader()), nodes(cursor.graphAt(side.step)),
         root(cursor.rootAt(side.step)), hash(contentsOf(cursor, nodes)) {}
 };
@@ -46,7 +47,7 @@ struct Pairs {
   std::unordered_set<NodeId> equal;                   ///< of the second graph: the same content in both
 };
 
-Pairs pairNodes(Side& a, Side& b) {
+Pairs pairNodes(ViewedSide& a, ViewedSide& b) {
   Pairs p;
   std::unordered_map<uint64_t, NodeId> byHash;
   for (const NodeId id : a.nodes) byHash[a.hash[id]] = id;
@@ -96,13 +97,13 @@ void lay(Picture& picture, bool leftToRight, const std::atomic<bool>* cancel) {
 
 PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bool leftToRight,
                          const std::atomic<bool>* cancel) {
-  Side a(before), b(after);
+  ViewedSide a(before), b(after);
   auto [leftOf, rightOf, equal] = pairNodes(a, b);
   auto picture = std::make_shared<Picture>();
   picture->pass = -2;
   picture->leftToRight = leftToRight;
   std::unordered_map<int64_t, uint32_t> at;
-  auto add = [&](Side& side, NodeId id, Mark mark) {
+  auto add = [&](ViewedSide& side, NodeId id, Mark mark) {
     const NodeFields n = side.cursor.fields(id);
     if (foldsAlways(side.read, n)) {
       ++picture->foldedConstants;
@@ -165,9 +166,6 @@ PicturePtr compareGraphs(const CompareSide& before, const CompareSide& after, bo
 
 std::vector<TextRow> compareTexts(const QString& before, const QString& after, Language language) {
   const std::string a = before.toStdString(), b = after.toStdString();
-  auto text = [](std::string_view s) {
-    return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
-  };
   auto marked = [&](const std::vector<DiffWord>& words, const char* colour, const char* tag) {
     QString html;
     for (const DiffWord& w : words)

@@ -5,6 +5,7 @@
 #include "replay/experiment/bench_html.h"
 #include "viz/models/work/reports.h"
 #include "viz/models/work/table_text.h"
+#include "viz/models/work/text.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -14,10 +15,6 @@ namespace uopscope {
 namespace {
 
 constexpr int kMostKernels = 400;
-
-QString text(const std::string& s) {
-  return QString::fromStdString(s);
-}
 
 /// Reads and compares; null where nobody waits for it any more.
 std::shared_ptr<const ExperimentData> read(const std::string& path, const std::string& other,

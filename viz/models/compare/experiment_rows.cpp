@@ -2,6 +2,7 @@
 #include "viz/models/compare/experiment_rows.h"
 
 #include "viz/models/work/reports.h"
+#include "viz/models/work/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +13,6 @@ namespace {
 
 /// A strip has so many dots at most; of more runs it shows evenly chosen ones, in order of their size.
 constexpr size_t kMostDots = 80;
-
-QString text(const std::string& s) {
-  return QString::fromStdString(s);
-}
 
 } // namespace
 

@@ -6,6 +6,7 @@
 #include "replay/compare/retell.h"
 #include "replay/read/text_diff.h"
 #include "viz/models/work/reports.h"
+#include "viz/models/work/text.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -17,9 +18,6 @@ namespace {
 
 QString tr(const char* text) {
   return QCoreApplication::translate("uopscope::ReplayBench", text);
-}
-QString text(std::string_view s) {
-  return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
 }
 
 /// Identifies the content of a file: another file may take its place.

@@ -29,11 +29,11 @@ constexpr Scale kTimes{{2, 1000, 1'000'000},
                        {QT_TR_NOOP("once"), QT_TR_NOOP("up to 1,000 times"), QT_TR_NOOP("up to 1 M times"),
                         QT_TR_NOOP("over 1 M times")}};
 
-struct Measured {
+struct Quantity {
   const Scale* scale = nullptr;
   int64_t value = -1;
 };
-Measured measured(const QString& what, const NodeFact* f) {
+Quantity measured(const QString& what, const NodeFact* f) {
   if (what == QLatin1String("cost")) return {&kCost, f ? f->ns : -1};
   if (what == QLatin1String("run")) return {&kRun, f ? f->runNs : -1};
   if (what == QLatin1String("times")) return {&kTimes, f ? f->times : -1};
@@ -102,7 +102,7 @@ TintingPtr tintBy(const QString& what, const Picture& p, const FactMap* facts, c
       t = f->line > 0 ? QStringLiteral("line %1").arg(f->line, 3) : QString();
     } else if (f && what == QLatin1String("pass")) {
       t = f->pass.empty() ? QStringLiteral("(at first)") : QString::fromStdString(f->pass);
-    } else if (const Measured m = measured(what, f); m.value >= 0) {
+    } else if (const Quantity m = measured(what, f); m.value >= 0) {
       t = names[static_cast<size_t>(m.scale->step(m.value))];
     } else if (const auto q = quarter.find(n.id); q != quarter.end()) {
       t = names[static_cast<size_t>(q->second)];

@@ -2,13 +2,10 @@
 
 #include "replay/teach/chapters.h"
 #include "viz/models/work/table_text.h"
+#include "viz/models/work/text.h"
 
 namespace uopscope {
 namespace {
-
-QString text(const std::string& s) {
-  return QString::fromStdString(s);
-}
 
 QVariantList listOf(const ToldScope& told) {
   QVariantList out;

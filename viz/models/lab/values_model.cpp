@@ -1,15 +1,13 @@
 #include "viz/models/lab/values_model.h"
 
 #include "viz/models/work/table_text.h"
+#include "viz/models/work/text.h"
 
 #include <algorithm>
 
 namespace uopscope {
 namespace {
 
-QString text(const std::string& s) {
-  return QString::fromStdString(s);
-}
 QString inWords(const NodeNumber& n) {
   return n.text.empty() ? text(n.note) : n.note.empty() ? text(n.text) : text(n.text + "  " + n.note);
 }

@@ -10,10 +10,10 @@
 namespace uopscope {
 namespace {
 
-// Lanes of one kind: a span goes to the first free lane, so work of several threads appears side by side.
-class Lanes {
+// LaneGroup of one kind: a span goes to the first free lane, so work of several threads appears side by side.
+class LaneGroup {
 public:
-  Lanes(TimelineData& data, const QString& name) : data_(data), name_(name.toStdString()) {}
+  LaneGroup(TimelineData& data, const QString& name) : data_(data), name_(name.toStdString()) {}
   void add(TimelineSpan span, size_t atLeast = 0) {
     size_t lane = atLeast;
     while (lane < ends_.size() && ends_[lane] > span.begin) ++lane;
@@ -61,10 +61,10 @@ bool comesBefore(std::string_view a, std::string_view b) {
   return a.size() < b.size();
 }
 
-// Lanes of one kind lie below each other. The parts of a device follow it by their numbers ("AMD", "AMD SE 0, SIMD 2"), and
+// LaneGroup of one kind lie below each other. The parts of a device follow it by their numbers ("AMD", "AMD SE 0, SIMD 2"), and
 // devices come in the order of their first work.
-void sortLanes(TimelineData& d, const std::vector<const Lanes*>& fixed,
-               const std::map<std::string, Lanes>& devices) {
+void sortLanes(TimelineData& d, const std::vector<const LaneGroup*>& fixed,
+               const std::map<std::string, LaneGroup>& devices) {
   std::map<std::string, uint32_t> firstOf; // device -> its first lane, or that of one of its parts
   auto deviceOf = [](const std::string& name) { return name.substr(0, name.find_first_of(" ,")); };
   for (const auto& [name, lanes] : devices)
@@ -72,17 +72,17 @@ void sortLanes(TimelineData& d, const std::vector<const Lanes*>& fixed,
       uint32_t& first = firstOf.try_emplace(deviceOf(name), id).first->second;
       first = std::min(first, id);
     }
-  std::vector<std::pair<std::string, const Lanes*>> byName;
+  std::vector<std::pair<std::string, const LaneGroup*>> byName;
   for (const auto& [name, lanes] : devices) byName.emplace_back(name, &lanes);
   std::stable_sort(byName.begin(), byName.end(), [&](const auto& a, const auto& b) {
     const uint32_t first = firstOf[deviceOf(a.first)], second = firstOf[deviceOf(b.first)];
     return first != second ? first < second : comesBefore(a.first, b.first);
   });
-  std::vector<const Lanes*> kinds = fixed;
+  std::vector<const LaneGroup*> kinds = fixed;
   for (const auto& [name, lanes] : byName) kinds.push_back(lanes);
   std::vector<uint32_t> placeOf(d.lanes.size());
   std::vector<std::string> names;
-  for (const Lanes* kind : kinds)
+  for (const LaneGroup* kind : kinds)
     for (const uint32_t id : kind->ids()) {
       if (id == UINT32_MAX) continue;
       placeOf[id] = static_cast<uint32_t>(names.size());
@@ -99,7 +99,7 @@ TimelinePtr buildTimeline(Trace& trace) {
   TimelineData& d = *data;
   int64_t low = INT64_MAX, high = 0;
   auto seen = [&](int64_t begin, int64_t end) { low = std::min(low, begin), high = std::max(high, end); };
-  Lanes scopes(d, QObject::tr("schedules, kernels")), passes(d, QObject::tr("passes")),
+  LaneGroup scopes(d, QObject::tr("schedules, kernels")), passes(d, QObject::tr("passes")),
       phases(d, QObject::tr("parts of kernels"));
   std::vector<TimelineSpan> passSpans, phaseSpans;
   for (const ScopeInfo& s : std::vector<ScopeInfo>(trace.scopes())) {
@@ -135,7 +135,7 @@ TimelinePtr buildTimeline(Trace& trace) {
   std::stable_sort(phaseSpans.begin(), phaseSpans.end(), byBegin);
   for (auto& s : passSpans) seen(s.begin, s.end), passes.add(std::move(s));
   for (auto& s : phaseSpans) seen(s.begin, s.end), phases.add(std::move(s));
-  std::map<std::string, Lanes> devices;
+  std::map<std::string, LaneGroup> devices;
   std::map<int64_t, int64_t> baseOf;
   for (const BufferInfo& b : trace.buffers()) baseOf[b.id] = b.base ? b.base : b.id;
   for (const LaunchInfo& l : trace.launches()) {

@@ -17,7 +17,7 @@ namespace {
 /// Limits of the list: nodes of a search, and passes of the whole trace beside its kernels.
 constexpr size_t kMostNodes = 200, kMostPasses = 20'000;
 
-QString kindOf(ScopeKind kind) {
+QString kindWord(ScopeKind kind) {
   return kind == ScopeKind::Kernel     ? QStringLiteral("kernel")
          : kind == ScopeKind::Schedule ? QStringLiteral("schedule")
                                        : QStringLiteral("script");
@@ -88,7 +88,7 @@ void addScopes(const TraceIndex& trace, ScopeId here, std::vector<PaletteModel::
   for (const ScopeInfo& s : scopes) {
     if (s.totalSteps == 0) continue;
     const QString line = lineOf(s), steps = counted(s.totalSteps, Jump::tr("1 step"), Jump::tr("%1 steps"));
-    entries.push_back({kindOf(s.kind), names.of(s),
+    entries.push_back({kindWord(s.kind), names.of(s),
                        line.isEmpty() ? steps : line + QStringLiteral(", ") + steps,
                        QStringLiteral("kernel=%1").arg(s.id)});
   }

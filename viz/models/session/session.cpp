@@ -29,7 +29,7 @@ constexpr int kRefreshMs = 350;
 /// Scopes whose passes are read at a look at a growing trace: the newest.
 constexpr size_t kScopesPerLook = 64;
 /// Passes that the window keeps without being asked for them, about 300 bytes each.
-constexpr size_t kMostPasses = 100'000;
+constexpr size_t kPassesKept = 100'000;
 
 /// Whether a child of the window makes a trace of the file.
 bool becomesTrace(const QString& path) {
@@ -263,7 +263,7 @@ void Session::tick() {
 
 // Of a recording that goes on for hours, passes are kept up to a number; those of the present scope always.
 std::vector<ScopeId> Session::scopesToRead() const {
-  if (trace()->passCount() < kMostPasses) return trace()->stale(kScopesPerLook);
+  if (trace()->passCount() < kPassesKept) return trace()->stale(kScopesPerLook);
   return at_.scope ? std::vector<ScopeId>{at_.scope} : std::vector<ScopeId>{};
 }
 

@@ -9,6 +9,7 @@
 #include "replay/read/text_diff.h"
 #include "replay/schema/quantity_text.h"
 #include "viz/models/work/rich_text.h"
+#include "viz/models/work/text.h"
 #include "viz/pictures/labels.h"
 
 #include <QObject>
@@ -25,29 +26,25 @@ constexpr size_t kMaxListed = 40;
 constexpr size_t kMaxExpression = 4000;
 constexpr int kExpressionDepth = 10;
 
-QString q(std::string_view s) {
-  return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size()));
-}
-
 QVariantMap place(const FileLine& at) {
-  return {{"file", q(at.file)}, {"line", at.line}, {"text", at.known() ? shortPlace(at) : QString()}};
+  return {{"file", text(at.file)}, {"line", at.line}, {"text", at.known() ? shortPlace(at) : QString()}};
 }
 
 QVariantMap brief(const NodeReader& read, NodeId id) {
   const PictureNode box = labelOf(read, read(id));
   return {{"id", static_cast<qlonglong>(id)},
-          {"op", q(box.op)},
-          {"detail", q(box.detail)},
-          {"dtype", q(box.dtype)},
+          {"op", text(box.op)},
+          {"detail", text(box.detail)},
+          {"dtype", text(box.dtype)},
           {"family", static_cast<int>(box.family)}};
 }
 
 QVariantMap linkReport(Trace& trace, const ProvenanceLink& l, const NodeReader& read) {
   QVariantMap m{{"pass", static_cast<qlonglong>(l.pass)}, {"step", static_cast<qlonglong>(l.k)}};
-  if (l.pass) m["passName"] = q(trace.pass(l.pass).name);
+  if (l.pass) m["passName"] = text(trace.pass(l.pass).name);
   if (l.maker == Maker::Rule && l.rule) {
     const RuleInfo& r = trace.rule(l.rule);
-    m["rule"] = q(r.name);
+    m["rule"] = text(r.name);
     m["rulePlace"] = shortPlace(r.at);
   }
   m["kind"] = l.maker == Maker::Root      ? "root"
@@ -79,7 +76,7 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
     PoolScope scope(pool);
     const UOp u = Materializer(cursor.reader(), pool)(id);
     try {
-      if (u.hasShape()) add(QObject::tr("shape"), q(shapeStr(u.shape())));
+      if (u.hasShape()) add(QObject::tr("shape"), text(shapeStr(u.shape())));
     } catch (const std::exception&) { // such a node has no shape to tell
     }
     if ((u.dtype().isInt() || u.dtype().isBool()) && !u.dtype().isPtr() && u.dtype().count() == 1)
@@ -90,9 +87,9 @@ void addFacts(QVariantList& facts, Cursor& cursor, NodeId id) {
       ranges += (ranges.empty() ? "" : ", ") + std::string(1, axisTypeLetter(loop.type));
       for (size_t k = 0; k < loop.ids.size(); ++k) ranges += (k ? "_" : "") + std::to_string(loop.ids[k]);
     }
-    if (!ranges.empty()) add(QObject::tr("in loops"), q(ranges));
+    if (!ranges.empty()) add(QObject::tr("in loops"), text(ranges));
     const std::string device = u.device();
-    if (!device.empty()) add(QObject::tr("device"), q(device));
+    if (!device.empty()) add(QObject::tr("device"), text(device));
   } catch (const std::exception& e) {
     add(QObject::tr("note"),
         QObject::tr("the engine cannot rebuild this node: %1").arg(QString::fromUtf8(e.what())));
@@ -104,16 +101,16 @@ std::map<QString, QString> loopNames(const NodeReader& read, const std::vector<N
   std::map<QString, QString> names;
   for (const NodeId id : graph)
     if (const NodeFields n = read(id); n.op == Op::RANGE && n.arg.kind() == ArgKind::Range) {
-      const QString name = q(readableExpression(read, id, 1, kMaxExpression));
+      const QString name = text(readableExpression(read, id, 1, kMaxExpression));
       names[QLatin1Char('r') + name.mid(1)] = name;
     }
   return names;
 }
 
 /// "32 of r1" as "32 of L1".
-QString named(const std::string& text, const std::map<QString, QString>& loops) {
+QString named(const std::string& expression, const std::map<QString, QString>& loops) {
   static const QRegularExpression loop(QStringLiteral("\\br\\d+(?:_\\d+)*\\b"));
-  const QString given = q(text);
+  const QString given = text(expression);
   QString out;
   qsizetype from = 0;
   for (auto all = loop.globalMatch(given); all.hasNext();) {
@@ -134,7 +131,7 @@ QVariantMap decisionReport(const Decision& d, const std::map<QString, QString>& 
   QVariantList bars;
   if (d.price && !d.others.empty())
     bars << QVariantMap{{"what", QObject::tr("chosen")},
-                        {"price", q(priceText(d.price, {}))},
+                        {"price", text(priceText(d.price, {}))},
                         {"part", bar(*d.price)},
                         {"chosen", true},
                         {"number", 0},
@@ -143,15 +140,15 @@ QVariantMap decisionReport(const Decision& d, const std::map<QString, QString>& 
   static const QRegularExpression tile(QStringLiteral("^\\d+ of \\w+( with |$)"));
   int number = 0;
   for (const Decision::Alternative& other : d.others)
-    bars << QVariantMap{{"number", tile.match(q(other.what)).hasMatch() ? ++number : (++number, 0)},
+    bars << QVariantMap{{"number", tile.match(text(other.what)).hasMatch() ? ++number : (++number, 0)},
                         {"what", named(other.what, loops)},
-                        {"price", q(priceText(other.price, {}))},
+                        {"price", text(priceText(other.price, {}))},
                         {"part", bar(other.price)},
                         {"chosen", false},
-                        {"more", q(dearer(d, other))}};
+                        {"more", text(dearer(d, other))}};
   return {{"reason", named(d.reason, loops)},
-          {"price", q(priceText(d.price, d.unit))},
-          {"unit", q(d.unit)},
+          {"price", text(priceText(d.price, d.unit))},
+          {"unit", text(d.unit)},
           {"bars", bars}};
 }
 
@@ -201,7 +198,7 @@ QString amount(int64_t bytes) {
 QString shortPlace(const FileLine& at) {
   if (!at.known()) return {};
   const std::string_view name = std::string_view(at.file).substr(at.file.rfind('/') + 1); // npos + 1 is 0
-  return q(name) + (at.line > 0 ? QLatin1Char(':') + QString::number(at.line) : QString());
+  return text(name) + (at.line > 0 ? QLatin1Char(':') + QString::number(at.line) : QString());
 }
 
 QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
@@ -214,10 +211,10 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
   if (step < 1 || step > cursor.steps()) return m;
   const StepInfo info = cursor.step(step);
   const RuleInfo& rule = trace.rule(info.rule);
-  m["rule"] = q(rule.name);
+  m["rule"] = text(rule.name);
   m["ruleAt"] = place(rule.at);
-  m["ruleText"] = q(rule.text);
-  m["pattern"] = q(rule.pattern);
+  m["ruleText"] = text(rule.text);
+  m["pattern"] = text(rule.pattern);
   m["time"] = duration(info.ns);
   m["kind"] = info.kind == StepKind::RewriteError ? "error" : info.kind == StepKind::WayDown ? "down" : "up";
   m["traceStep"] = static_cast<qlonglong>(info.id);
@@ -227,15 +224,15 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
     for (const Decision& d : made) decisions << decisionReport(d, loops);
   }
   m["decisions"] = decisions;
-  const QString before = q(readableExpression(read, info.before, kExpressionDepth, kMaxExpression));
+  const QString before = text(readableExpression(read, info.before, kExpressionDepth, kMaxExpression));
   m["before"] = before;
   m["beforeNode"] = brief(read, info.before);
   if (info.kind == StepKind::RewriteError || info.after == kNoNode) {
-    m["message"] = q(trace.stepMessage(info.id));
+    m["message"] = text(trace.stepMessage(info.id));
     m["beforeHtml"] = before.toHtmlEscaped();
     return m;
   }
-  QString after = q(readableExpression(read, info.after, kExpressionDepth, kMaxExpression));
+  QString after = text(readableExpression(read, info.after, kExpressionDepth, kMaxExpression));
   const ExpressionDiff diff = diffExpressions(before, after);
   m["after"] = after;
   m["afterNode"] = brief(read, info.after);
@@ -246,13 +243,13 @@ QVariantMap stepReport(Trace& trace, PassView& view, int64_t step) {
     // Expressions leave out types and arguments of some operations; the trees then show the difference.
     QStringList lines;
     for (const std::string& l : lineDiff(printTree(read, info.before, 60), printTree(read, info.after, 60))) {
-      const QString text = escaped(q(l));
+      const QString line = escaped(text(l));
       if (l.starts_with('-'))
-        lines << QStringLiteral("<s><font color=\"@removed\">%1</font></s>").arg(text);
+        lines << QStringLiteral("<s><font color=\"@removed\">%1</font></s>").arg(line);
       else if (l.starts_with('+'))
-        lines << QStringLiteral("<b><font color=\"@added\">%1</font></b>").arg(text);
+        lines << QStringLiteral("<b><font color=\"@added\">%1</font></b>").arg(line);
       else
-        lines << text;
+        lines << line;
     }
     m["treeHtml"] = lines.join(QLatin1String("<br>"));
   }
@@ -264,18 +261,18 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
   const NodeReader read = [&](NodeId n) { return cursor.fields(n); };
   const NodeFields n = cursor.fields(id);
   QVariantMap m = brief(read, id);
-  m["doc"] = q(opDoc(n.op));
+  m["doc"] = text(opDoc(n.op));
   m["between"] = id >= kFirstViewNode;
   QVariantList facts;
   auto add = [&](const char* key, const QString& value) {
-    facts << QVariantMap{{"key", q(key)}, {"value", value}};
+    facts << QVariantMap{{"key", text(key)}, {"value", value}};
   };
-  if (!n.dtype.isVoid()) add("dtype", q(shortType(n.dtype)));
-  if (n.arg) add("arg", q(n.arg.repr()));
-  if (n.tag) add("tag", q(n.tag.repr()));
+  if (!n.dtype.isVoid()) add("dtype", text(shortType(n.dtype)));
+  if (n.arg) add("arg", text(n.arg.repr()));
+  if (n.tag) add("tag", text(n.tag.repr()));
   addFacts(facts, cursor, id);
   m["facts"] = facts;
-  m["expression"] = q(readableExpression(read, id, kExpressionDepth, kMaxExpression));
+  m["expression"] = text(readableExpression(read, id, kExpressionDepth, kMaxExpression));
 
   QVariantList sources, users;
   for (size_t i = 0; i < n.src.size() && i < kMaxListed; ++i) {
@@ -306,8 +303,8 @@ QVariantMap nodeReport(Trace& trace, PassView& view, int64_t step, NodeId id, Pr
       QVariantList origins;
       for (const OriginInfo& o : provenance->origins(id))
         if (static_cast<size_t>(origins.size()) < kMaxListed)
-          origins << QVariantMap{{"operation", q(o.operation)},
-                                 {"doc", q(docOf("Tensor", o.operation))},
+          origins << QVariantMap{{"operation", text(o.operation)},
+                                 {"doc", text(docOf("Tensor", o.operation))},
                                  {"place", place(o.script)}};
       m["origins"] = origins;
     } catch (const Error&) {
