@@ -9,9 +9,6 @@
 namespace uopscope::cli {
 
 namespace {
-std::string line(const Json& j) {
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 double microseconds(int64_t ns) {
   return static_cast<double>(ns) / 1000;
 }
@@ -21,7 +18,7 @@ void writeChromeTrace(Trace& trace, std::ostream& out) {
   // Thread 1 is the compiler; each further thread is a device.
   bool first = true;
   auto event = [&](const Json& j) {
-    out << (first ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" : ",\n") << line(j);
+    out << (first ? "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" : ",\n") << jsonLine(j);
     first = false;
   };
   auto named = [&](int64_t thread, const std::string& name) {

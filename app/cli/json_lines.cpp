@@ -2,6 +2,7 @@
 // columns serves both reading and writing.
 #include "app/cli/json_lines.h"
 
+#include "app/cli/output.h"
 #include "replay/record/trace_rows.h"
 
 #include <fmt/format.h>
@@ -55,10 +56,6 @@ const std::vector<Names>& plainTables() {
   return tables;
 }
 
-std::string jsonLine(const Json& j) {
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 /// Texts by number: those of string.value or file.path.
 class Texts {
 public:
@@ -107,7 +104,7 @@ void writeTable(Trace& trace, Spelled& spelled, const Names& names, std::ostream
       else
         j[name] = s.text(c);
     }
-    out << jsonLine(j);
+    out << jsonLine(j) << "\n";
   }
 }
 
@@ -139,7 +136,7 @@ void writeCounts(Trace& trace, Spelled& spelled, std::ostream& out) {
              {"count", cell.count}};
       if (in.nested()) j["nested"] = nested;
       if (std::ranges::any_of(cell.ns, [](int64_t ns) { return ns != 0; })) j["took_ns"] = cell.ns;
-      lines += jsonLine(j);
+      lines += jsonLine(j) + "\n";
     }
   }
   write();
@@ -159,7 +156,7 @@ void writeTexts(Trace& trace, Spelled& spelled, std::ostream& out) {
       lines.back().push_back(l.instruction);
     }
     if (!lines.empty()) j["lines"] = lines;
-    out << jsonLine(j);
+    out << jsonLine(j) << "\n";
   }
 }
 
@@ -252,11 +249,11 @@ private:
 void writeJsonLines(Trace& trace, std::ostream& out) {
   Json meta{{"type", "trace"}};
   for (const auto& [key, value] : trace.meta()) meta[key] = value;
-  out << jsonLine(meta);
+  out << jsonLine(meta) << "\n";
   for (Statement s = trace.database().prepare("SELECT path, text FROM file ORDER BY id"); s.step();) {
     Json j{{"type", "file"}, {"path", s.text(0)}};
     if (!s.isNull(1)) j["text"] = s.text(1);
-    out << jsonLine(j);
+    out << jsonLine(j) << "\n";
   }
   for (NodeId id = 1, last = trace.nodes().count(); id <= last; ++id) {
     NodeFields n = trace.nodes().fields(id);
@@ -264,14 +261,14 @@ void writeJsonLines(Trace& trace, std::ostream& out) {
     if (n.arg) j["arg"] = n.arg.encode();
     if (n.tag) j["tag"] = n.tag.encode();
     if (!n.src.empty()) j["src"] = std::vector<NodeId>(n.src.begin(), n.src.end());
-    out << jsonLine(j);
+    out << jsonLine(j) << "\n";
   }
   Spelled spelled(trace.database());
   for (const Names& table : plainTables()) writeTable(trace, spelled, table, out);
   writeTexts(trace, spelled, out);
   for (const ScopeInfo& s : trace.scopes())
     if (auto program = trace.program(s.id); !program.empty())
-      out << jsonLine(Json{{"type", "program"}, {"kernel", s.id}, {"nodes", program}});
+      out << jsonLine(Json{{"type", "program"}, {"kernel", s.id}, {"nodes", program}}) << "\n";
   writeCounts(trace, spelled, out);
 }
 

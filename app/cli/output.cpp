@@ -77,6 +77,10 @@ void Table::print() const {
   for (const auto& row : rows_) fmt::print("{}\n", line(row));
 }
 
+std::string jsonLine(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void printJson(const Json& json) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }

@@ -25,6 +25,8 @@ private:
 };
 
 void printJson(const Json& json);
+/// In one line, without its end; bytes that are no UTF-8 as U+FFFD.
+std::string jsonLine(const Json& json);
 /// Warns on stderr of an unusual trace (not finished, crashed ...).
 void warnAbout(const Trace& trace);
 std::string fileLine(const FileLine& at);

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -308,14 +307,14 @@ void printResults(const Corpus& c) {
                                          {"flops", e.flops},
                                          {"bytes", e.bytes},
                                          {"place", e.place()}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", jsonLine(line));
   }
   for (const auto& [place, n] : c.counts()) {
     const nlohmann::ordered_json line = {{"pass", place.pass},
                                          {"rule", place.rule},
                                          {"at", fmt::format("{}:{}", place.file, place.line)},
                                          {"attempts", n.count}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", jsonLine(line));
   }
 }
 

@@ -71,8 +71,7 @@ std::string answer(const RuleArguments& o) {
                           p.value("reason", "").empty() ? "" : ": " + p.value("reason", ""));
       if (!p.value("counterexample", "").empty()) text += p.value("counterexample", "") + "\n";
     }
-    out = Json{{"text", text}, {"data", data}, {"bad", bad}}.dump(-1, ' ', false,
-                                                                  Json::error_handler_t::replace);
+    out = jsonLine(Json{{"text", text}, {"data", data}, {"bad", bad}});
     return kFine;
   });
   return out;

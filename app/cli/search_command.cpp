@@ -19,7 +19,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 
 namespace uopscope::cli {

@@ -117,8 +117,7 @@ ContextVar flip("FLIP", 0,
                 "the number of a choice between storing a value and computing it again, made the other way");
 ContextVar ccache("CCACHE", 1, "0: no cache of compiled kernels");
 ContextVar ignoreBeamCache("IGNORE_BEAM_CACHE", 0, "1: search again");
-ContextVar beamUopsMax("BEAM_UOPS_MAX", 3000,
-                       "most operations of a kernel that BEAM tries; larger ones take seconds to compile");
+ContextVar beamUopsMax("BEAM_UOPS_MAX", 3000, "most operations of a kernel that BEAM tries");
 ContextVar ignoreOob("IGNORE_OOB", 1, "0: check that indices are within bounds");
 ContextVar rewriteStackLimit("REWRITE_STACK_LIMIT", 250000,
                              "nodes in flight in one graph rewrite before it counts as endless");

@@ -13,8 +13,8 @@ namespace uopscope {
 namespace {
 
 // docs/design/costs.md has the measurements.
-constexpr int64_t kFewestInstructions =
-    8;                         ///< instructions of an epilogue; a loop costs each register a store and a load
+/// Of an epilogue; a loop costs each register a store and a load.
+constexpr int64_t kFewestInstructions = 8;
 constexpr int64_t kSaved = 48; ///< instructions that a loop saves at least
 
 /// About as many instructions as one operation becomes. The series of a transcendental function takes some twenty.

@@ -83,8 +83,8 @@ UOp joinSums(UOp sink, const Target& target, std::string_view pass) {
   // Outer loops join first: what lies inside of them agrees once they are the same.
   for (; depth > 0; --depth) {
     UOpMap<UOp> replace;
-    std::vector<std::pair<const JoinedSum*, size_t>>
-        heads; // first sums of loops, and how many sums share each
+    // First sums of loops, and how many sums share each.
+    std::vector<std::pair<const JoinedSum*, size_t>> heads;
     for (const JoinedSum& sum : sums) {
       if (sum.depth != depth) continue;
       bool isJoined = false;

@@ -18,8 +18,7 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
-constexpr int64_t kBlock = 32;      ///< steps of such a strip that are turned round at once: 4 kB
+constexpr int64_t kBlock = 32; ///< steps of such a strip that are turned round at once: 4 kB
 
 UOp simplifiedSum(UOp u) {
   return graphRewrite(u, sym(), {.name = "running sum"});

@@ -20,8 +20,6 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kFewChosen = 16; ///< computed anew just as well, in lanes
-
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
   return how == Op::ADD ? asSumTerm(u) : asChosenTerm(u, [&](UOp v) { return isIdentity(v, how); });
@@ -126,7 +124,7 @@ UOp scatterSum(Match& m) {
   if (stored.dtype() != sum.dtype()) return m.decline("results have another type than the sum");
   const Op how = sum.arg().op();
   const auto term = termOf(sum.src(0), how);
-  if (!term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewChosen)
+  if (!term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
     return m.decline("no index says which result a term belongs to");
   because([&] {
     return fmt::format("each term belongs to one of {} results: terms are gone through once",
@@ -189,7 +187,7 @@ UOp scatterLast(Match& m) {
   if (!choice.is(Op::WHERE) || !largest.dtype().isInt()) return m.decline("its terms are not chosen numbers");
   const UOp none = choice.src(choice.src(1).isConst() ? 1 : 2); // where no entry names the result
   const auto term = asChosenTerm(choice, [&](UOp v) { return v == none; });
-  if (!none.isConst() || !term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewChosen)
+  if (!none.isConst() || !term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
     return m.decline("no index says which result a term belongs to");
   const std::vector<UOp> order = growingOrder(term->value, largest);
   if (order.empty() || term->value.vmin() <= none.vmax())

@@ -12,6 +12,8 @@
 
 namespace uopscope {
 
+constexpr int64_t kFewResults = 16; ///< computed anew just as well, in lanes
+
 /// A kernel that is one store of one sum.
 struct OneSum {
   UOp end, store, sum;

@@ -61,7 +61,7 @@ UOp addressOf(UOp operand) {
   return found;
 }
 
-/// A gate asks whether place * stride + step is 0, and is simplifiedWindow to ask that of place + step: it gets the sum of the address again.
+/// A gate asks whether place * stride + step is 0, and is simplified to ask that of place + step: it gets the sum of the address again.
 UOp withSumOf(const Pair& p, UOp operand) {
   UOpMap<UOp> replace;
   for (UOp u : operand.toposort()) {

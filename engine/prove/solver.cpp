@@ -17,8 +17,7 @@ std::vector<UOp> leavesOf(UOp before, UOp after) {
   std::vector<UOp> out;
   for (UOp root : {before, after})
     for (UOp u : root.toposort())
-      if (u.in({Op::DEFINE_VAR, Op::RANGE, Op::SPECIAL}) && std::find(out.begin(), out.end(), u) == out.end())
-        out.push_back(u);
+      if (u.in(kLeaves) && std::find(out.begin(), out.end(), u) == out.end()) out.push_back(u);
   return out;
 }
 

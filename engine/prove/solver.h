@@ -52,6 +52,8 @@ inline bool isIndex(UOp u) {
   return u.dtype().kind() == Scalar::Index && !u.dtype().isPtr();
 }
 
+/// What a graph takes as given.
+inline constexpr OpSet kLeaves{Op::DEFINE_VAR, Op::RANGE, Op::SPECIAL};
 /// The variables, loops and hardware indices of both graphs, in order of first appearance.
 std::vector<UOp> leavesOf(UOp before, UOp after);
 

@@ -2,6 +2,8 @@
 #ifdef UOPSCOPE_HAVE_Z3
 #include "engine/prove/terms.h"
 
+#include "engine/prove/solver.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 namespace uopscope::prove {
 
 namespace {
-
-constexpr OpSet kUnknowns{Op::DEFINE_VAR, Op::RANGE, Op::SPECIAL};
 
 unsigned widthOf(DType d) {
   return d.kind() == Scalar::Index ? 64u : static_cast<unsigned>(d.bitsize());
@@ -58,20 +58,20 @@ z3::expr Terms::number(DType d, const ConstValue& v) {
 }
 
 bool Terms::isShared(UOp u) const {
-  return numbers_ != Numbers::IndexUnbounded && u.in(kUnknowns) && u.dtype().isInt();
+  return numbers_ != Numbers::IndexUnbounded && u.in(kLeaves) && u.dtype().isInt();
 }
 
 /// The term of an unknown node. The same node has the same term, and so has a shared leaf of the same name.
 z3::expr Terms::unknown(UOp u, size_t lane) {
   bool shared = isShared(u);
   std::string name =
-      shared ? nameOf(u) : fmt::format("#{} {} {}", u.id(), u.in(kUnknowns) ? u.render() : "", lane);
+      shared ? nameOf(u) : fmt::format("#{} {} {}", u.id(), u.in(kLeaves) ? u.render() : "", lane);
   auto found = named_.find(name);
   if (found == named_.end()) {
     z3::expr made = shared && numbers_ == Numbers::Bits ? c_.bv_const(name.c_str(), 64)
                                                         : c_.constant(name.c_str(), sortOf(u.dtype()));
     found = named_.emplace(name, made).first;
-    if (u.in(kUnknowns)) leaves_.emplace_back(u, made);
+    if (u.in(kLeaves)) leaves_.emplace_back(u, made);
   }
   if (!shared || numbers_ == Numbers::Wrapped) return found->second;
   unsigned width = widthOf(u.dtype());
@@ -109,7 +109,7 @@ Lanes Terms::compute(UOp u) {
       out.push_back(plain(number(u.dtype(), v)));
     return out;
   }
-  if (u.in(kUnknowns)) return leaf(u);
+  if (u.in(kLeaves)) return leaf(u);
   if (u.in({Op::VECTORIZE, Op::CAT})) {
     Lanes out;
     for (UOp s : u.src())

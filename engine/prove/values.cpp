@@ -16,8 +16,6 @@ namespace uopscope::prove {
 
 namespace {
 
-constexpr OpSet kInputs{Op::DEFINE_VAR, Op::RANGE, Op::SPECIAL};
-
 bool smallFloat(DType d) {
   return d.isFloat() && d.itemsize() <= 2;
 }
@@ -91,8 +89,8 @@ Evaluator::Evaluator(UOp before, UOp after)
 size_t Evaluator::place(UOp root) {
   for (UOp u : root.toposort()) {
     if (at_.contains(u) || !ready_) continue;
-    bool computed = u.in(group::kElementwise | kInputs | OpSet{Op::CONST, Op::VECTORIZE, Op::GEP, Op::CAT});
-    if (!computed || u.dtype().isPtr() || u.dtype().isVoid() || (u.in(kInputs) && u.dtype().count() != 1)) {
+    bool computed = u.in(group::kElementwise | kLeaves | OpSet{Op::CONST, Op::VECTORIZE, Op::GEP, Op::CAT});
+    if (!computed || u.dtype().isPtr() || u.dtype().isVoid() || (u.in(kLeaves) && u.dtype().count() != 1)) {
       ready_ = false;
       return 0;
     }
@@ -104,7 +102,7 @@ size_t Evaluator::place(UOp root) {
       for (size_t l = 0; l < s.count; ++l) slots_[s.to + l] = u.constValue();
       continue;
     }
-    if (u.in(kInputs)) continue;
+    if (u.in(kLeaves)) continue;
     for (UOp src : u.src()) {
       s.from.push_back(at_[src]);
       s.lanes.push_back(static_cast<size_t>(src.dtype().count()));

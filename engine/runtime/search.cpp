@@ -255,7 +255,6 @@ SearchResult search(UOp ast, Device& device, int width) {
   consider(chosen, false);
   double best = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kRounds && !round.empty(); ++n) {
-    if (result.candidates.size() >= kMostCandidates * static_cast<size_t>(width)) break;
     compileAll(ast, round, device);
     double before = best;
     for (Attempt& c : round) {
@@ -272,6 +271,7 @@ SearchResult search(UOp ast, Device& device, int width) {
     round.clear();
     std::stable_sort(beam.begin(), beam.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; });
     if (n > 0 && best > kProgress * before) break;
+    if (result.candidates.size() >= kMostCandidates * static_cast<size_t>(width)) break;
     if (beam.size() > static_cast<size_t>(width)) beam.resize(static_cast<size_t>(width), Attempt{bare});
     ObserverScope unheard(nullptr);
     // In an order that times do not decide, so that the same survivors give the same candidates.

@@ -10,7 +10,7 @@
 namespace uopscope {
 namespace {
 
-// LaneGroup of one kind: a span goes to the first free lane, so work of several threads appears side by side.
+// Lanes of one kind: a span goes to the first free lane, so work of several threads appears side by side.
 class LaneGroup {
 public:
   LaneGroup(TimelineData& data, const QString& name) : data_(data), name_(name.toStdString()) {}
@@ -61,7 +61,7 @@ bool comesBefore(std::string_view a, std::string_view b) {
   return a.size() < b.size();
 }
 
-// LaneGroup of one kind lie below each other. The parts of a device follow it by their numbers ("AMD", "AMD SE 0, SIMD 2"), and
+// Lanes of one kind lie below each other. The parts of a device follow it by their numbers ("AMD", "AMD SE 0, SIMD 2"), and
 // devices come in the order of their first work.
 void sortLanes(TimelineData& d, const std::vector<const LaneGroup*>& fixed,
                const std::map<std::string, LaneGroup>& devices) {
