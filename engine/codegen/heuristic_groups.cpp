@@ -7,6 +7,7 @@
 //
 // Of the LOCAL axes of a group, the one applied last varies fastest in the number of a thread.
 #include "engine/base/context_var.h"
+#include "engine/base/integers.h"
 #include "engine/codegen/heuristic_product.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ constexpr int64_t kShortestShared = 128;  ///< fewest terms of a sum that thread
 
 int64_t groupDivisor(int64_t n, int64_t most) {
   for (int64_t d = std::min<int64_t>(most, n); d > 1; --d)
-    if (n % d == 0 && ((d & (d - 1)) == 0 || most < 16)) return d;
+    if (n % d == 0 && (isPowerOfTwo(d) || most < 16)) return d;
   return 1;
 }
 

@@ -106,7 +106,7 @@ Tensor alongLast(const Tensor& a, const Tensor& b) {
 /// Where states come from: the one before, or the one behind.
 enum class From : uint8_t { Before, Behind };
 
-/// Multiplied with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
+/// Factors with the one that leads to a state at that state's place, in the order in which states follow. Nothing comes before
 /// the first state, not even 0 * inf.
 Tensor leading(const Tensor& a, int64_t axis, From from) {
   const int64_t n = a.intDim(static_cast<size_t>(axis));

@@ -10,12 +10,6 @@ constexpr double kHeight = 15, kOver = 8, kOut = 10, kPad = 4, kRound = 4;
 /// Below this scale a number cannot be read; the picture leaves out texts there too.
 constexpr double kLeastScale = 0.26;
 
-QColor mixed(const QColor& from, const QColor& to, float share) {
-  auto part = [&](float a, float b) { return a + (b - a) * share; };
-  return QColor::fromRgbF(part(from.redF(), to.redF()), part(from.greenF(), to.greenF()),
-                          part(from.blueF(), to.blueF()));
-}
-
 } // namespace
 
 void paintNumbers(QPainter& painter, const Picture& picture, const std::map<int64_t, CanvasNumber>& numbers,

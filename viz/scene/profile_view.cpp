@@ -18,12 +18,6 @@ namespace {
 constexpr double kProfileRow = 23, kLeastPixels = 1.5;
 constexpr int kMapDepth = 5;
 
-QColor mixed(const QColor& a, const QColor& b, float share) {
-  return QColor::fromRgbF(a.redF() + (b.redF() - a.redF()) * share,
-                          a.greenF() + (b.greenF() - a.greenF()) * share,
-                          a.blueF() + (b.blueF() - a.blueF()) * share);
-}
-
 int depthOf(const Profile& profile, uint32_t root) {
   int depth = 0;
   std::vector<uint32_t> row{root};
@@ -34,15 +28,6 @@ int depthOf(const Profile& profile, uint32_t root) {
     row = std::move(next);
   }
   return depth;
-}
-
-size_t colourOf(const std::string& kind) {
-  return kind == "kernel"     ? 2
-         : kind == "schedule" ? 0
-         : kind == "pass"     ? 6
-         : kind == "rule"     ? 1
-         : kind == "phase"    ? 4
-                              : 7;
 }
 
 } // namespace
@@ -119,7 +104,7 @@ void ProfileView::paint(QPainter* painter) {
     const QRectF r(b.x * width(), b.y * height(), b.width * width(), b.height * height());
     const QString name = QString::fromStdString(n.name);
     const bool found = !highlight_.isEmpty() && name.contains(highlight_, Qt::CaseInsensitive);
-    QColor colour = p.tint[colourOf(n.kind)];
+    QColor colour = p.tint[tintOf(n.kind)];
     colour.setAlphaF(found                                  ? 0.95f
                      : !highlight_.isEmpty()                ? 0.12f
                      : static_cast<int>(b.node) == hovered_ ? 0.6f

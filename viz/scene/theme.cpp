@@ -83,6 +83,21 @@ Palette palette(bool dark, bool contrast) {
   return p;
 }
 
+size_t tintOf(std::string_view kind) {
+  return kind == "kernel"                     ? 2
+         : kind == "schedule"                 ? 0
+         : kind == "pass"                     ? 6
+         : kind == "phase"                    ? 4
+         : kind == "rule" || kind == "launch" ? 1
+                                              : 7;
+}
+
+QColor mixed(const QColor& from, const QColor& to, float share) {
+  auto part = [&](float a, float b) { return a + (b - a) * share; };
+  return QColor::fromRgbF(part(from.redF(), to.redF()), part(from.greenF(), to.greenF()),
+                          part(from.blueF(), to.blueF()));
+}
+
 Theme::Theme(QObject* parent) : QObject(parent) {
   apply();
 }

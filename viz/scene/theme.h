@@ -29,6 +29,10 @@ struct Palette {
 };
 /// `contrast`: text at 12:1 and more, lines at 4.5:1.
 Palette palette(bool dark, bool contrast = false);
+/// The place in `tint` of a kind of work: "kernel", "pass", "launch" ...
+size_t tintOf(std::string_view kind);
+/// A colour between two: share 0 is `from`, 1 is `to`.
+QColor mixed(const QColor& from, const QColor& to, float share);
 
 class Theme : public QObject {
   Q_OBJECT

@@ -17,15 +17,6 @@ namespace {
 constexpr double kLabelGap = 14, kMostLabels = 0.3; ///< of the view's width
 constexpr double kLabels = 132, kRuler = 24, kRow = 20, kMemory = 120, kFoot = 40;
 
-size_t toneOf(const std::string& kind) {
-  return kind == "kernel"     ? 2
-         : kind == "schedule" ? 0
-         : kind == "pass"     ? 6
-         : kind == "phase"    ? 4
-         : kind == "launch"   ? 1
-                              : 7;
-}
-
 // The moment with as many digits as tell it from its neighbours on the ruler.
 QString momentText(double ns, double tick) {
   struct Unit {
@@ -168,7 +159,7 @@ void TimelineView::paintSpans(QPainter* painter) {
     if (xOf(static_cast<double>(s.end)) < labels() || left > width() || right <= busyUntil[s.lane]) continue;
     busyUntil[s.lane] = right;
     const QRectF r(left, kRuler + top_ + s.lane * row(), right - left, row() - 2);
-    QColor c = p.tint[toneOf(s.kind)];
+    QColor c = p.tint[tintOf(s.kind)];
     c.setAlphaF(static_cast<int>(i) == hovered_ ? 0.85f : 0.5f);
     painter->fillRect(r, c);
     const QRectF text = r.intersected(QRectF(labels(), 0, width(), height())).adjusted(3, 0, -2, 0);

@@ -12,7 +12,7 @@ namespace uopscope {
 namespace {
 
 // A notes file is untrusted input: a larger file is no list of bookmarks.
-constexpr qint64 kMostNotes = 4 << 20;
+constexpr qint64 kMostNoteBytes = 4 << 20;
 
 } // namespace
 
@@ -27,7 +27,7 @@ void Bookmarks::load() {
   talking_ = false;
   file_ = session_.trace() ? fileFor(session_.path()) : QString();
   QFile in(file_);
-  if (!file_.isEmpty() && in.size() < kMostNotes && in.open(QIODevice::ReadOnly))
+  if (!file_.isEmpty() && in.size() < kMostNoteBytes && in.open(QIODevice::ReadOnly))
     for (const QJsonValue v : QJsonDocument::fromJson(in.readAll()).array()) {
       const QJsonObject o = v.toObject();
       if (!o[QStringLiteral("link")].toString().isEmpty())
