@@ -78,6 +78,25 @@ UOp markModulo(Match& m) {
   if (!known) splits.emplace_back(range, inner);
   return {};
 }
+/// A loop of results whose quotient picks one factor of a product, as the filters of a convolution's groups pick a part of the picture,
+/// is two loops: inside of the inner one that factor stays. Fewer steps than lanes would be the lanes' loss.
+UOp markQuotient(Match& m) {
+  constexpr int64_t kFewestSteps = 4;
+  if (m.root().arg().op() != Op::ADD || !m.root().src(0).is(Op::MUL)) return m.decline("no sum of products");
+  if (!m.root().below().has(Op::IDIV)) return m.decline("nothing is divided");
+  auto& splits = m.ctx<SplitRangesContext>().splits;
+  visitBelow(m.root().src().first(1), [&](UOp u) {
+    if (!u.is(Op::IDIV) || !u.src(0).is(Op::RANGE) || u.src(0).axisType() != AxisType::Loop ||
+        !u.src(1).isConst())
+      return u.below().has(Op::IDIV) ? Visit::Below : Visit::Past;
+    const int64_t extent = extentOf(u.src(0)), steps = u.src(1).arg().i();
+    const bool isKnown = std::ranges::any_of(splits, [&](const auto& s) { return s.first == u.src(0); });
+    if (steps >= kFewestSteps && steps < extent && extent % steps == 0 && !isKnown)
+      splits.emplace_back(u.src(0), steps);
+    return Visit::Past;
+  });
+  return {};
+}
 UOp splitMarked(Match& m) {
   auto& splits = m.ctx<SplitRangesContext>().splits;
   if (splits.empty()) return m.decline("no range is taken modulo a divisor of its extent");
@@ -96,6 +115,7 @@ UOp splitMarked(Match& m) {
 }
 constexpr RuleDef kSplit[] = {
     RULE("mark-range-modulo", any({Op::RANGE, Op::ADD}).withDtype(kMaskIndex).named(x) % divisor, markModulo),
+    RULE("mark-range-quotient", any(Op::REDUCE), markQuotient),
     RULE("split-marked-ranges", any(Op::SINK), splitMarked),
 };
 

@@ -34,6 +34,8 @@ constexpr Assumption kAssumed[] = {
      "this one, and the index of that axis keeps it"},
     {"mark-range-modulo",
      "leaves a mark in the context of its pass and rewrites nothing; split-marked-ranges acts on it"},
+    {"mark-range-quotient",
+     "leaves a mark in the context of its pass and rewrites nothing; split-marked-ranges acts on it"},
 };
 const Assumption* assumption(std::string_view rule) {
   for (const Assumption& a : kAssumed)

@@ -35,6 +35,19 @@ def test_triangles_and_diagonals():
   close(Tensor([1, 2, 3]).diag(), np.diag([1, 2, 3])), close(Tensor(x3[0][:, :4]).diagonal(), np.diagonal(x3[0][:, :4]))
   close(Tensor(np.arange(10, dtype=np.float32)).unfold(0, 4, 3), np.lib.stride_tricks.sliding_window_view(np.arange(10), 4)[::3])
 
+def test_windows():
+  """Of any length, size and step, overlapping by whole steps or not; the gradient of an element is the sum of the windows' that hold it."""
+  for n, size, step in ((10, 4, 3), (10, 4, 2), (11, 4, 2), (13, 6, 2), (17, 8, 4), (8, 8, 4), (8, 8, 2), (9, 3, 1), (9, 2, 5), (40, 32, 8), (45, 32, 8), (6, 0, 2)):
+    x = np.random.default_rng(n).standard_normal((3, n, 2)).astype(np.float32)
+    want = np.lib.stride_tricks.sliding_window_view(x, size, 1)[:, ::step] if size else np.zeros((3, 4, 2, 0), np.float32)
+    t = Tensor(x, requires_grad=True)
+    got = t.unfold(1, size, step)
+    close(got, want)
+    weights = np.random.default_rng(size).standard_normal(want.shape).astype(np.float32)
+    each = np.zeros_like(x)
+    for place in range(want.shape[1] if size else 0): each[:, place * step:place * step + size] += weights[:, place].transpose(0, 2, 1)
+    close((got * Tensor(weights)).sum().gradient(t)[0], each)
+
 def test_slices():
   t = Tensor(x3)
   for key in [0, -1, (1, 2), (1, 2, 3), slice(1, 3), (slice(None), 1), (slice(None, None, 2), slice(None), slice(4, None, -1)), (Ellipsis, 0), (0, Ellipsis), (None, 1), (slice(None), None, 2), (Ellipsis, None),
