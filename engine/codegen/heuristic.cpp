@@ -120,6 +120,15 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
   }
 }
 
+/// Whether lanes that lie apart are read along these terms: a panel brings them together, of which terms that are written out are
+/// no rows (panels.cpp).
+bool isRowOfPanel(const KernelShape& k, UOp term, UOp lanes) {
+  return std::ranges::any_of(k.reads, [&](UOp read) {
+    const int64_t apart = strideOf(read, lanes);
+    return apart != 0 && apart != 1 && strideOf(read, term) != 0;
+  });
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
@@ -162,6 +171,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     const bool decides = std::ranges::find(deciding, *r) != deciding.end();
     if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
     if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
+    if (tile.vectors && !hasTerms && isRowOfPanel(k, *r, tile.parts.back().range)) continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
 }
@@ -228,8 +238,19 @@ void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
              inWords("the places that are read are computed once for all of its steps"));
 }
 
+/// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each gets one register:
+/// two of each would not fit, and would go to memory and back.
+int64_t lanesOfValues(const KernelShape& k, int64_t width) {
+  const int64_t registers = width < 16 ? 16 : 32;
+  auto wide = [](const std::vector<UOp>& accesses) {
+    return std::ranges::count_if(accesses, [](UOp a) { return a.dtype().base().itemsize() == 8; });
+  };
+  return 2 * std::max(wide(k.reads), wide(k.writes)) > registers && width >= 8 ? width / 2 : width;
+}
+
 /// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
-void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t width) {
+void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most) {
+  const int64_t width = lanesOfValues(k, most);
   std::vector<UOp> done; // stores that have lanes already
   for (UOp r : k.outputs) {
     std::vector<UOp> writes;

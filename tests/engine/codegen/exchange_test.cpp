@@ -39,6 +39,22 @@ TEST_CASE("both results of an exchange are stored by one loop, and its condition
   CHECK(countOf(k, Op::STORE, 0) == 2);
 }
 
+TEST_CASE("each of many values of 8 bytes has one register, on 16 registers and on 32") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (auto [reads, lanes, width] : {std::tuple{16, 8, 4}, {8, 8, 8}, {16, 16, 16}, {20, 16, 8}}) {
+    CAPTURE(reads), CAPTURE(lanes);
+    UOp i = UOp::range(64, 0), least = read(memory(1, 64, dtypes::int64), i);
+    for (int64_t k = 2; k <= reads; ++k) {
+      UOp next = read(memory(k, 64, dtypes::int64), i);
+      least = (next < least).where(next, least);
+    }
+    UOp ast = kernel({memory(0, 64, dtypes::int64).indexed({i}).store(least).end({i})});
+    LoweredKernel k = checkKernel(ast, plainTarget(lanes), 5);
+    CHECK(countOf(k, Op::CMPLT, width) == reads - 1);
+  }
+}
+
 TEST_CASE("pieces of different lengths keep loops of their own") {
   Pool pool;
   PoolScope scope(pool);

@@ -37,8 +37,9 @@ TEST_CASE("a loop whose quotient picks a factor of a product is cut there") {
   Pool pool;
   PoolScope scope(pool);
   CHECK(loopsAfterSplit(groupedProduct(32, 8, 4, 5)) == std::vector<int64_t>{4, 8, 4});
-  CHECK(loopsAfterSplit(groupedProduct(32, 2, 4, 5)) == std::vector<int64_t>{32, 4}); // fewer steps than lanes
-  CHECK(loopsAfterSplit(groupedProduct(8, 8, 4, 5)) == std::vector<int64_t>{8, 4});   // one group
+  CHECK(loopsAfterSplit(groupedProduct(32, 2, 4, 5)) ==
+        std::vector<int64_t>{32, 4});                                               // fewer steps than lanes
+  CHECK(loopsAfterSplit(groupedProduct(8, 8, 4, 5)) == std::vector<int64_t>{8, 4}); // one group
 }
 
 TEST_CASE("products in groups have the same values whatever is cut") {
