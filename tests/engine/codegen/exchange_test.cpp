@@ -43,7 +43,8 @@ TEST_CASE("each of many values of 8 bytes has one register, on 16 registers and 
   Pool pool;
   PoolScope scope(pool);
   for (auto [reads, lanes, width] : {std::tuple{16, 8, 4}, {8, 8, 8}, {16, 16, 16}, {20, 16, 8}}) {
-    CAPTURE(reads), CAPTURE(lanes);
+    CAPTURE(reads);
+    CAPTURE(lanes);
     UOp i = UOp::range(64, 0), least = read(memory(1, 64, dtypes::int64), i);
     for (int64_t k = 2; k <= reads; ++k) {
       UOp next = read(memory(k, 64, dtypes::int64), i);

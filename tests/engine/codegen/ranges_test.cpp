@@ -47,7 +47,9 @@ TEST_CASE("products in groups have the same values whatever is cut") {
   PoolScope scope(pool);
   for (int64_t lanes : {1, 4, 8, 16})
     for (auto [filters, each] : {std::pair{32, 8}, {24, 4}, {12, 6}, {32, 16}, {10, 5}, {64, 32}}) {
-      CAPTURE(lanes), CAPTURE(filters), CAPTURE(each);
+      CAPTURE(lanes);
+      CAPTURE(filters);
+      CAPTURE(each);
       checkKernel(groupedProduct(filters, each, 7, 33), plainTarget(static_cast<int>(lanes)), 3, {}, 1e-4);
     }
 }
