@@ -155,7 +155,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     const bool isShared = std::ranges::any_of(k.reads, [&](UOp read) {
       return strideOf(read, lanes.range) != 0 && strideOf(read, row.range) == 0;
     });
-    if (!lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner && isShared)
+    if (tile.lanesOutside && !lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner && isShared)
       isInside = tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
   }
   if (!isInside && !tile.parts.empty() && tile.parts.back().amount > 4 &&

@@ -218,7 +218,7 @@ constexpr KernelPass kPasses[] = {
     {"running sums", Part::BeforeOpts, kKernel, carriedOnCpu, nullptr,
      "sums that grow from result to result, or go to the result an index names, take one step a term"},
     {"split ranges", Part::BeforeOpts, kKernel, all<&M::splitRanges>, splitRanges,
-     "a range that is used modulo a number becomes two"},
+     "a range whose remainder is used, or whose quotient picks a factor of products, becomes two"},
     {"initial symbolic", Part::BeforeOpts, kKernel, all<&M::initialSymbolic>, nullptr,
      "index and value expressions take their simplest form"},
     {"join sums", Part::BeforeOpts, kKernel, joinedOnCpu, joinSumsOfKernel,

@@ -19,9 +19,11 @@ constexpr double kLatency = 4;          ///< cycles until an accumulator may be 
 constexpr double kStepOverhead = 1.5;   ///< cycles of a step of the loop
 constexpr double kCached = 200 << 10;   ///< elements that a core keeps near itself: of a second cache of 1 MB
 constexpr double kFirstCache = 8 << 10; ///< elements in the first cache
-constexpr double kStreamCycles = 3;     ///< cycles until memory has delivered a vector, at best
-constexpr double kElsewhere = 24;       ///< cycles more where each step reads another place of memory
-constexpr double kLongStream = 64;      ///< steps from which on rows are streams of their own
+constexpr double kSharedCache =
+    1 << 20; ///< elements from which on they come from memory each time: 4 MB of floats
+constexpr double kStreamCycles = 3; ///< cycles until memory has delivered a vector, at best
+constexpr double kElsewhere = 24;   ///< cycles more where each step reads another place of memory
+constexpr double kLongStream = 64;  ///< steps from which on rows are streams of their own
 constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
@@ -139,7 +141,7 @@ public:
                               (loads + operations + inserts + 2 * branches + addressing + spilled) / 3.5});
     double stores =
         v.writtenInOrder && !v.isTerm ? operations : static_cast<double>((v.isTerm ? rowCount : all) * sums_);
-    cycles = std::max(cycles, fromCaches(lanes, rows)) + kTouch * loads;
+    cycles = std::max(cycles, fromCaches(lanes, rows, areLanesOutside(lanes, rows))) + kTouch * loads;
     // If lanes are terms, a step of the loop takes several terms.
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
     cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
@@ -190,6 +192,22 @@ public:
     return 0.06;
   }
 
+  /// Whether the loop over the lanes belongs outside of the loop over the last rows, if it lies inside of it: not where all that the
+  /// lanes read stays in the second cache, and what the rows read would come from behind it for each of the lanes' steps. A
+  /// panel has to be outside.
+  bool areLanesOutside(AxisPart lanes, const std::vector<AxisPart>& rows) const {
+    if (!isInside(lanes, rows)) return true;
+    double most = 0; // elements of a read that the lanes' steps repeat
+    for (size_t r = 0; r < reads_; ++r) {
+      if (panelReuse(r, lanes, rows) > 0) return true;
+      double all = 1;
+      for (const TileAxis& a : axes_)
+        if (a.strides[r]) all *= static_cast<double>(a.extent);
+      if (!axes_[lanes.axis].strides[r]) most = std::max(most, all);
+    }
+    return most <= kSharedCache || fromCaches(lanes, rows, true) <= fromCaches(lanes, rows, false);
+  }
+
   /// Terms that an instruction adds to each lane of the tile.
   int64_t together(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     return lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : axes_[lanes.axis].together;
@@ -210,11 +228,13 @@ private:
         return true;
     return false;
   }
-  /// The axis of the i-th loop from outside. The loop over the lanes is placed outside of the loop over the
+  bool isInside(AxisPart lanes, const std::vector<AxisPart>& rows) const {
+    return !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
+  }
+  /// The axis of the i-th loop from outside. The loop over the lanes may be placed outside of the loop over the
   /// rows (heuristic.cpp).
-  size_t place(size_t i, AxisPart lanes, const std::vector<AxisPart>& rows) const {
-    bool swapped = !rows.empty() && !axes_[lanes.axis].isTerm && rows.back().axis < lanes.axis;
-    if (!swapped) return i;
+  size_t place(size_t i, AxisPart lanes, const std::vector<AxisPart>& rows, bool lanesOutside = true) const {
+    if (!lanesOutside || !isInside(lanes, rows)) return i;
     return i == lanes.axis ? rows.back().axis : i == rows.back().axis ? lanes.axis : i;
   }
   static int64_t partOf(size_t axis, AxisPart lanes, const std::vector<AxisPart>& rows) {
@@ -280,14 +300,14 @@ private:
   /// Cycles until the caches have delivered the elements of a step. Take the innermost loop that a read does
   /// not depend on: if the elements of one iteration fit in a cache, the next iteration finds them there;
   /// else they come from the next cache.
-  double fromCaches(AxisPart lanes, const std::vector<AxisPart>& rows) const {
+  double fromCaches(AxisPart lanes, const std::vector<AxisPart>& rows, bool lanesOutside) const {
     double cycles = 0;
     for (size_t r = 0; r < reads_; ++r) {
       double step = 1, turn = 1; // elements of a step of the tile, and of an iteration of that loop
       const double unused = panelReuse(r, lanes, rows) > 0 ? 1 : fetchedForEach(r, lanes, rows);
       bool again = false;
       for (size_t i = axes_.size(); i-- > 0;) {
-        size_t at = place(i, lanes, rows);
+        size_t at = place(i, lanes, rows, lanesOutside);
         const TileAxis& a = axes_[at];
         auto part = static_cast<double>(partOf(at, lanes, rows)), extent = static_cast<double>(a.extent);
         if (a.strides[r]) {
@@ -400,6 +420,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
   Tile tile;
   tile.cycles = best;
   tile.together = model.together(lanes, rows);
+  tile.lanesOutside = model.areLanesOutside(lanes, rows);
   keepOthers(tile, axes, std::move(tried));
   for (AxisPart r : rows) tile.parts.push_back({axes[r.axis].range, r.amount, false});
   if (lanes.amount > 1) tile.parts.push_back({axes[lanes.axis].range, lanes.amount, axes[lanes.axis].isTerm});

@@ -64,11 +64,12 @@ struct Tile {
     int64_t amount;
     bool isTerm;
   };
-  std::vector<Part> parts; ///< the part for the lanes is last
-  int64_t lanes = 1;       ///< the number of results and terms of the tile
-  bool vectors = false;    ///< the last part is read as vectors
-  double cycles = 0;       ///< per lane and step, by the model
-  int64_t together = 1;    ///< terms that the price takes for one step (TileAxis::together)
+  std::vector<Part> parts;  ///< the part for the lanes is last
+  int64_t lanes = 1;        ///< the number of results and terms of the tile
+  bool vectors = false;     ///< the last part is read as vectors
+  bool lanesOutside = true; ///< the loop over the lanes belongs outside of the loop over the rows
+  double cycles = 0;        ///< per lane and step, by the model
+  int64_t together = 1;     ///< terms that the price takes for one step (TileAxis::together)
   struct Other {
     std::string what; ///< "32 lanes of r1, 2 of r0"
     double cycles;

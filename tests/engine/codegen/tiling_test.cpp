@@ -51,6 +51,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the lanes' loop is outside, but not where rows of many filters would come from memory for each of "
+          "its steps") {
+  Pool pool;
+  PoolScope nodes(pool);
+  auto product = [](int64_t rows, int64_t terms, int64_t columns) {
+    std::vector<TileAxis> axes{output(0, rows, {terms, 0}, false), output(1, columns, {0, 1}, true),
+                               term(2, terms, {1, columns})};
+    return chooseTile(axes, {2, 8}).lanesOutside;
+  };
+  CHECK(product(512, 512, 512));
+  CHECK(product(2048, 2048, 2048));     // the second matrix fills no second cache
+  CHECK(product(256, 1024, 196));       // the filters stay in the shared cache
+  CHECK_FALSE(product(2048, 1024, 56)); // 8 MB of filters, 200 kB of a picture
+}
+
 TEST_CASE("where results lie apart the terms become lanes") {
   Pool pool;
   PoolScope nodes(pool);
