@@ -238,8 +238,8 @@ void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
              inWords("the places that are read are computed once for all of its steps"));
 }
 
-/// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each gets one register:
-/// two of each would not fit, and would go to memory and back.
+/// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each
+/// gets one register: two of each would not fit, and would go to memory and back.
 int64_t lanesOfValues(const KernelShape& k, int64_t width) {
   const int64_t registers = width < 16 ? 16 : 32;
   auto wide = [](const std::vector<UOp>& accesses) {

@@ -19,11 +19,10 @@ constexpr double kLatency = 4;          ///< cycles until an accumulator may be 
 constexpr double kStepOverhead = 1.5;   ///< cycles of a step of the loop
 constexpr double kCached = 200 << 10;   ///< elements that a core keeps near itself: of a second cache of 1 MB
 constexpr double kFirstCache = 8 << 10; ///< elements in the first cache
-constexpr double kSharedCache =
-    1 << 20; ///< elements from which on they come from memory each time: 4 MB of floats
-constexpr double kStreamCycles = 3; ///< cycles until memory has delivered a vector, at best
-constexpr double kElsewhere = 24;   ///< cycles more where each step reads another place of memory
-constexpr double kLongStream = 64;  ///< steps from which on rows are streams of their own
+constexpr double kSharedCache = 1 << 20; ///< elements that a last cache keeps: 4 MB of floats
+constexpr double kStreamCycles = 3;      ///< cycles until memory has delivered a vector, at best
+constexpr double kElsewhere = 24;        ///< cycles more where each step reads another place of memory
+constexpr double kLongStream = 64;       ///< steps from which on rows are streams of their own
 constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that come from behind the first cache
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
@@ -59,6 +58,12 @@ public:
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
       all *= static_cast<double>(a.extent);
+    }
+    for (size_t r = 0; r < reads_; ++r) {
+      double elements = 1;
+      for (const TileAxis& a : axes)
+        if (a.strides[r]) elements *= static_cast<double>(a.extent);
+      if (elements > kSharedCache) fromMemory_.push_back(r);
     }
     for (size_t r = 0; r < reads_ && all > kCached; ++r) {
       auto every = [&](auto holds) { return std::all_of(axes.begin(), axes.end(), holds); };
@@ -192,20 +197,16 @@ public:
     return 0.06;
   }
 
-  /// Whether the loop over the lanes belongs outside of the loop over the last rows, if it lies inside of it: not where all that the
-  /// lanes read stays in the second cache, and what the rows read would come from behind it for each of the lanes' steps. A
-  /// panel has to be outside.
+  /// Whether the loop over the lanes belongs outside of the loop over the last rows: not where all that the lanes read stays in
+  /// the second cache, and what the rows read would come from memory for each of the lanes' steps. A panel has to be outside.
   bool areLanesOutside(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     if (!isInside(lanes, rows)) return true;
-    double most = 0; // elements of a read that the lanes' steps repeat
-    for (size_t r = 0; r < reads_; ++r) {
+    bool isRepeated = false; // for each of the lanes' steps
+    for (size_t r : fromMemory_) isRepeated |= !axes_[lanes.axis].strides[r];
+    if (!isRepeated) return true;
+    for (size_t r = 0; r < reads_; ++r)
       if (panelReuse(r, lanes, rows) > 0) return true;
-      double all = 1;
-      for (const TileAxis& a : axes_)
-        if (a.strides[r]) all *= static_cast<double>(a.extent);
-      if (!axes_[lanes.axis].strides[r]) most = std::max(most, all);
-    }
-    return most <= kSharedCache || fromCaches(lanes, rows, true) <= fromCaches(lanes, rows, false);
+    return fromCaches(lanes, rows, true) <= fromCaches(lanes, rows, false);
   }
 
   /// Terms that an instruction adds to each lane of the tile.
@@ -330,8 +331,9 @@ private:
   int64_t sums_, threads_;
   WrittenOut written_;
   double steps_ = 1;
-  double streams_ = 0; ///< reads that come from memory, each element once
-  double jumps_ = 0;   ///< of them those whose terms lie apart
+  double streams_ = 0;             ///< reads that come from memory, each element once
+  double jumps_ = 0;               ///< of them those whose terms lie apart
+  std::vector<size_t> fromMemory_; ///< reads that no cache keeps
 };
 
 /// The amounts to try for an axis: its divisors and, where tiles may overlap, multiples of `whole`. A longer axis may be taken whole

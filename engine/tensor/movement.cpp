@@ -357,6 +357,7 @@ std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
 }
 
 namespace {
+
 /// The windows of the last axis as (places, size). Where windows overlap by whole steps, the axis is cut into steps and a window is
 /// several of them in order, so that a gradient is a sum of as many rows, not of `size` single elements.
 Tensor windowsInSteps(const Tensor& x, int64_t size, int64_t step) {
@@ -375,6 +376,7 @@ Tensor windowsInSteps(const Tensor& x, int64_t size, int64_t step) {
   order.insert(order.end(), {last + 1, last + 2, last});
   return windows.permute(order).reshape(joined);
 }
+
 } // namespace
 
 Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
