@@ -36,9 +36,9 @@ struct FiredRules : Observer {
 /// Answers of the first two have tests of their own. Rules of a test do not belong to the compiler.
 bool isAskedOnly(const RuleDef& rule) {
   std::string name = rule.name, file = rule.file;
-  static const std::set<std::string> kMarks{"sink-sources", "always-stored", "copied",
-                                            "custom-kernel-buffers", "mark-range-modulo",
-                                            "mark-range-quotient"};
+  static const std::set<std::string> kMarks{
+      "sink-sources",          "always-stored",     "copied",
+      "custom-kernel-buffers", "mark-range-modulo", "mark-range-quotient"};
   return name.starts_with("valid-") || name.starts_with("tensor-") || file.ends_with("_test.cpp") ||
          file.ends_with("tensor/gradient.cpp") || file.find("engine/transform/") != std::string::npos ||
          kMarks.contains(name);
