@@ -11,6 +11,7 @@
 #include "engine/base/cpu_count.h"
 #include "engine/codegen/dot_products.h"
 #include "engine/codegen/heuristic_product.h"
+#include "engine/codegen/live_ranges.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/panels.h"
 #include "engine/codegen/strided_tile.h"
@@ -240,17 +241,18 @@ void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
 
 /// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each
 /// gets one register: two of each would not fit, and would go to memory and back.
-int64_t lanesOfValues(const KernelShape& k, int64_t width) {
-  const int64_t registers = width < 16 ? 16 : 32;
+int64_t lanesOfValues(const Target& target, const KernelShape& k, int64_t width) {
   auto wide = [](const std::vector<UOp>& accesses) {
     return std::ranges::count_if(accesses, [](UOp a) { return a.dtype().base().itemsize() == 8; });
   };
-  return 2 * std::max(wide(k.reads), wide(k.writes)) > registers && width >= 8 ? width / 2 : width;
+  const RegisterFile file = registerFileOf(target);
+  const int64_t values = std::max(wide(k.reads), wide(k.writes)), bytes = 8 * width;
+  return bytes > file.vectorBytes && values * bytes > file.vectors * file.vectorBytes ? width / 2 : width;
 }
 
 /// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
 void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most) {
-  const int64_t width = lanesOfValues(k, most);
+  const int64_t width = lanesOfValues(s.target(), k, most);
   std::vector<UOp> done; // stores that have lanes already
   for (UOp r : k.outputs) {
     std::vector<UOp> writes;

@@ -73,9 +73,7 @@ UOp markModulo(Match& m) {
   if (extent < 0) return m.decline("the extent is symbolic");
   if (inner <= 1 || inner >= extent || extent % inner)
     return m.decline("the divisor does not divide the extent");
-  auto& splits = m.ctx<SplitRangesContext>().splits;
-  bool known = std::any_of(splits.begin(), splits.end(), [&](const auto& s) { return s.first == range; });
-  if (!known) splits.emplace_back(range, inner);
+  m.ctx<SplitRangesContext>().mark(range, inner);
   return {};
 }
 /// A loop of results whose quotient picks one factor of a product, as the filters of a convolution's groups pick a part of the picture,
@@ -84,22 +82,22 @@ UOp markQuotient(Match& m) {
   constexpr int64_t kFewestSteps = 4;
   if (m.root().arg().op() != Op::ADD || !m.root().src(0).is(Op::MUL)) return m.decline("no sum of products");
   if (!m.root().below().has(Op::IDIV)) return m.decline("nothing is divided");
-  auto& splits = m.ctx<SplitRangesContext>().splits;
-  visitBelow(m.root().src().first(1), [&](UOp u) {
+  bool isMarked = false;
+  visitBelow(m.root().src(0), [&](UOp u) {
     if (!u.is(Op::IDIV) || !u.src(0).is(Op::RANGE) || u.src(0).axisType() != AxisType::Loop ||
         !u.src(1).isConst())
       return u.below().has(Op::IDIV) ? Visit::Below : Visit::Past;
     const int64_t extent = extentOf(u.src(0)), steps = u.src(1).arg().i();
-    const bool isKnown = std::ranges::any_of(splits, [&](const auto& s) { return s.first == u.src(0); });
-    if (steps >= kFewestSteps && steps < extent && extent % steps == 0 && !isKnown)
-      splits.emplace_back(u.src(0), steps);
+    if (steps < kFewestSteps || steps >= extent || extent % steps) return Visit::Past;
+    m.ctx<SplitRangesContext>().mark(u.src(0), steps);
+    isMarked = true;
     return Visit::Past;
   });
-  return {};
+  return isMarked ? UOp() : m.decline("no quotient of a loop of results leaves enough steps");
 }
 UOp splitMarked(Match& m) {
   auto& splits = m.ctx<SplitRangesContext>().splits;
-  if (splits.empty()) return m.decline("no range is taken modulo a divisor of its extent");
+  if (splits.empty()) return m.decline("no range is marked");
   UOpMap<UOp> replace;
   for (auto [range, inner] : splits) {
     RangeArg outerArg = range.arg().as<RangeArg>(), innerArg = outerArg;

@@ -1,18 +1,26 @@
 // Passes over the loops of a kernel before it is optimised.
 //
-//   split ranges      r % 4 with 4 dividing the extent of r    ->  r = r_outer * 4 + r_inner
+//   split ranges      r % 4 with 4 dividing the extent of r    ->  r = r_outer * 4 + r_inner; r / 4 in a sum of products too
 //   simplify ranges   two loops that are only used as one      ->  one loop of the product of their extents
 //   cut store ranges  a store in a loop compared r < 3         ->  a loop over [0, 3) and one over [3, n)
 //   flatten range     END or REDUCE over expressions of ranges ->  over the ranges themselves
 #pragma once
 #include "engine/rewrite/matcher.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace uopscope {
 
 struct SplitRangesContext {
   std::vector<std::pair<UOp, int64_t>> splits; ///< a range and the extent of its new inner part
+  /// A range is split once, by the first extent that it is marked with.
+  void mark(UOp range, int64_t inner) {
+    if (std::ranges::find(splits, range, &std::pair<UOp, int64_t>::first) == splits.end())
+      splits.emplace_back(range, inner);
+  }
 };
 std::span<const RuleDef> splitRangeRules(); ///< needs SplitRangesContext
 std::span<const RuleDef> flattenRangeRules();

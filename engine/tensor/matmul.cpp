@@ -85,7 +85,7 @@ Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, int64_t groups, 
   };
   if (suitsWinograd(padded, weight, stride, dilation))
     return withBias(winogradConv(padded, weight, groups, dt));
-  Tensor x = padded.pool(kernel, stride, dilation); // (batch, channels, out..., kernel...)
+  Tensor x = padded.pool(kernel, stride, dilation, false); // (batch, channels, out..., kernel...)
   Shape out(x.shape().begin() + 2, x.shape().begin() + 2 + static_cast<long>(n));
   Shape apart{batch, Sint(groups), Sint(cin), 1}, wide{batch, Sint(groups), Sint(cin), Sint(rcout)},
       filter{1, Sint(groups), Sint(rcout)};

@@ -356,29 +356,6 @@ std::vector<Tensor> Tensor::chunk(int64_t chunks, int64_t dim) const {
   return total ? splitEvery(ceilDiv(total, chunks), dim) : split(Ints(static_cast<size_t>(chunks), 0), dim);
 }
 
-namespace {
-
-/// The windows of the last axis as (places, size). Where windows overlap by whole steps, the axis is cut into steps and a window is
-/// several of them in order, so that a gradient is a sum of as many rows, not of `size` single elements.
-Tensor windowsInSteps(const Tensor& x, int64_t size, int64_t step) {
-  const Sint& length = x.shape().back();
-  if (step == 1 || size <= step || size % step || !length.isInt()) return x.pool({size}, {step}, {1});
-  const int64_t steps = size / step, all = length.i() / step, last = x.ndim() - 1;
-  Shape apart(x.shape().begin(), x.shape().end() - 1), joined = apart;
-  std::vector<std::optional<Sint>> whole(apart.size());
-  whole.emplace_back(all * step);
-  apart.insert(apart.end(), {Sint(all), Sint(step)});
-  joined.insert(joined.end(), {Sint(all - steps + 1), Sint(size)});
-  Tensor windows =
-      x.shrinkTo(whole).reshape(apart).transpose(-2, -1).pool({steps}, {1}, {1}); // (..., step, place, steps)
-  Ints order(static_cast<size_t>(last));
-  std::iota(order.begin(), order.end(), 0);
-  order.insert(order.end(), {last + 1, last + 2, last});
-  return windows.permute(order).reshape(joined);
-}
-
-} // namespace
-
 Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
   OperationScope op("unfold");
   if (size < 0) fail(ErrorKind::Runtime, fmt::format("size must be >= 0 but got size={}", size));
@@ -393,7 +370,7 @@ Tensor Tensor::unfold(int64_t dim, int64_t size, int64_t step) const {
   toLast.push_back(d);
   for (size_t i = 0; i < toLast.size(); ++i) back[static_cast<size_t>(toLast[i])] = static_cast<int64_t>(i);
   back.push_back(ndim());
-  return windowsInSteps(permute(toLast), size, step).permute(back);
+  return permute(toLast).pool({size}, {step}, {1}).permute(back);
 }
 
 std::vector<Tensor> Tensor::meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing) {

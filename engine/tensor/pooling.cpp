@@ -47,9 +47,56 @@ Tensor windowsApart(const Tensor& x, const Ints& kernel, const Ints& stride, con
   return inOrder.reshape(steps).shrinkTo(windows).permute(order);
 }
 
+/// Whether windows of an axis overlap by whole steps, as those of 4 elements every 2 do.
+bool overlapBySteps(const Sint& length, int64_t kernel, int64_t stride, int64_t dilation) {
+  return stride > 1 && kernel > stride && kernel % stride == 0 && dilation == 1 && length.isInt();
+}
+
+/// Such windows of the last axis: (places, kernel). The axis is cut into steps, and a window is several of them in order. So a gradient
+/// is a sum of as many rows as a window has steps, not of `kernel` elements of which most belong to other places.
+Tensor windowsInSteps(const Tensor& x, int64_t kernel, int64_t stride) {
+  const int64_t steps = kernel / stride, all = x.shape().back().i() / stride, last = x.ndim() - 1;
+  Shape apart(x.shape().begin(), x.shape().end() - 1), joined = apart;
+  std::vector<std::optional<Sint>> whole(apart.size());
+  whole.emplace_back(all * stride);
+  apart.insert(apart.end(), {Sint(all), Sint(stride)});
+  joined.insert(joined.end(), {Sint(all - steps + 1), Sint(kernel)});
+  Tensor windows = x.shrinkTo(whole).reshape(apart).transpose(-2, -1).pool({steps}, {1}, {1});
+  Ints order(static_cast<size_t>(last)); // of (..., step, place, steps)
+  std::iota(order.begin(), order.end(), 0);
+  order.insert(order.end(), {last + 1, last + 2, last});
+  return windows.permute(order).reshape(joined);
+}
+
+/// The windows axis by axis, each behind those before, if some overlap by whole steps; else an empty tensor.
+Tensor windowsByAxes(const Tensor& x, const Ints& kernel, const Ints& stride, const Ints& dilation) {
+  const size_t lead = x.shape().size() - kernel.size();
+  auto isInSteps = [&](size_t i) {
+    return overlapBySteps(x.shape()[lead + i], kernel[i], stride[i], dilation[i]);
+  };
+  bool any = false;
+  for (size_t i = 0; i < kernel.size(); ++i) any |= isInSteps(i);
+  if (!any) return {};
+  Tensor all = x;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const auto axis = static_cast<int64_t>(lead + i), last = all.ndim() - 1;
+    Ints order(static_cast<size_t>(last + 1));
+    std::iota(order.begin(), order.end(), 0);
+    std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end());
+    Tensor moved = all.permute(order);
+    moved = isInSteps(i) ? windowsInSteps(moved, kernel[i], stride[i])
+                         : moved.pool({kernel[i]}, {stride[i]}, {dilation[i]});
+    std::iota(order.begin(), order.end(), 0);
+    std::rotate(order.begin() + axis, order.end() - 1, order.end()); // the places back to where the axis was
+    order.push_back(last + 1);
+    all = moved.permute(order);
+  }
+  return all;
+}
+
 } // namespace
 
-Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation) const {
+Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation, bool bySteps) const {
   OperationScope op("pool");
   size_t n = kernel.size();
   auto list = [](const Ints& v) { return shapeStr(Shape(v.begin(), v.end())); };
@@ -80,6 +127,7 @@ Tensor Tensor::pool(const Ints& kernel, const Ints& stride, const Ints& dilation
     repeats.push_back(size == Sint(0) ? 1 : kernel[i] * factor + ceilDiv(kernel[i] * d[i], least));
   }
   if (Tensor apart = windowsApart(*this, kernel, s, d, out)) return apart;
+  if (Tensor byAxes = bySteps ? windowsByAxes(*this, kernel, s, d) : Tensor()) return byAxes;
   std::vector<std::optional<Sint>> keep(lead);
   Shape front(shape().begin(), shape().begin() + static_cast<long>(lead));
   auto with = [&](auto add) {

@@ -162,8 +162,9 @@ public:
   Tensor roll(const Ints& shifts, const std::optional<Ints>& dims = {}) const;
   Tensor tril(int64_t diagonal = 0) const;
   Tensor triu(int64_t diagonal = 0) const;
-  /// The windows of the last axes: (..., outputs..., kernel...).
-  Tensor pool(const Ints& kernel, const Ints& stride, const Ints& dilation) const;
+  /// The windows of the last axes: (..., outputs..., kernel...). `bySteps`: windows that overlap by whole steps are made of steps, so
+  /// that their gradient is a short sum. A convolution needs none: its gradient is read off the indices of single elements.
+  Tensor pool(const Ints& kernel, const Ints& stride, const Ints& dilation, bool bySteps = true) const;
   Tensor contiguous() const;
   Tensor contiguousBackward() const;
   Tensor detach() const;

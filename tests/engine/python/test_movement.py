@@ -48,6 +48,26 @@ def test_windows():
     for place in range(want.shape[1] if size else 0): each[:, place * step:place * step + size] += weights[:, place].transpose(0, 2, 1)
     close((got * Tensor(weights)).sum().gradient(t)[0], each)
 
+def test_windows_of_two_axes():
+  """Pooling by windows that overlap by whole steps along both axes, one, or none, with margins; a gradient is what the windows give back."""
+  x = np.random.default_rng(1).standard_normal((2, 3, 17, 19)).astype(np.float32)
+  for kernel, stride, pad in (((4, 4), (2, 2), 0), ((4, 4), (2, 2), 1), ((8, 8), (4, 4), 2), ((6, 3), (3, 2), 1), ((3, 4), (1, 2), 0), ((4, 6), (4, 2), 0)):
+    margins = ((0, 0), (0, 0), (pad, pad), (pad, pad))
+    def windows(fill): return np.lib.stride_tricks.sliding_window_view(np.pad(x, margins, constant_values=fill), kernel, (2, 3))[:, :, ::stride[0], ::stride[1]]
+    t = Tensor(x, requires_grad=True)
+    largest, mean = t.max_pool2d(kernel, stride, padding=pad), t.avg_pool2d(kernel, stride, padding=pad)
+    close(largest, windows(-np.inf).max((4, 5))), close(mean, windows(0).mean((4, 5)), 1e-5)
+    weights = np.random.default_rng(2).standard_normal(mean.shape).astype(np.float32)
+    each, most = np.zeros_like(np.pad(x, margins)), np.zeros_like(np.pad(x, margins))
+    for i in range(mean.shape[2]):
+      for j in range(mean.shape[3]):
+        at = (slice(None), slice(None), slice(i * stride[0], i * stride[0] + kernel[0]), slice(j * stride[1], j * stride[1] + kernel[1]))
+        each[at] += weights[:, :, i:i + 1, j:j + 1] / (kernel[0] * kernel[1])
+        window = np.pad(x, margins, constant_values=-np.inf)[at]
+        most[at] += (window == window.max((2, 3), keepdims=True)) * weights[:, :, i:i + 1, j:j + 1]
+    inside = (slice(None), slice(None), slice(pad, pad + 17), slice(pad, pad + 19))
+    close((mean * Tensor(weights)).sum().gradient(t)[0], each[inside], 1e-5), close((largest * Tensor(weights)).sum().gradient(t)[0], most[inside], 1e-5)
+
 def test_slices():
   t = Tensor(x3)
   for key in [0, -1, (1, 2), (1, 2, 3), slice(1, 3), (slice(None), 1), (slice(None, None, 2), slice(None), slice(4, None, -1)), (Ellipsis, 0), (0, Ellipsis), (None, 1), (slice(None), None, 2), (Ellipsis, None),
