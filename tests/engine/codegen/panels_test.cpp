@@ -80,15 +80,15 @@ TEST_CASE("short sums of terms that a panel brings together stay loops, of which
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  for (int64_t width : {2, 4}) { // a window of so many columns, in rows that are one longer
-    CAPTURE(width);
-    const int64_t channels = 64;
-    UOp i = UOp::range(80, 0), j = UOp::range(16, 1);
+  for (int64_t pictures : {28, 32, 64}) { // rows of 3, of which windows of 2 are read
+    CAPTURE(pictures);
+    const int64_t channels = 64, width = 2;
+    UOp i = UOp::range(pictures, 0), j = UOp::range(16, 1);
     UOp c = UOp::range(channels, 2, AxisType::Reduce), k = UOp::range(width, 3, AxisType::Reduce);
-    UOp picture = read(memory(1, 80 * channels * (width + 1)), (i * channels + c) * (width + 1) + k);
+    UOp picture = read(memory(1, pictures * channels * (width + 1)), (i * channels + c) * (width + 1) + k);
     UOp filter = read(memory(2, 16 * channels * width), (j * channels + c) * width + k);
     UOp sum = (picture * filter).reduce(Op::ADD, std::vector<UOp>{c, k});
-    UOp ast = kernel({memory(0, 80 * 16).indexed({i * 16 + j}).store(sum).end({i, j})});
+    UOp ast = kernel({memory(0, pictures * 16).indexed({i * 16 + j}).store(sum).end({i, j})});
     CHECK(panelsOf(checkKernel(ast, plainTarget(8), 5, {}, 1e-4)) == 1);
   }
 }
