@@ -77,9 +77,8 @@ UOp markModulo(Match& m) {
   return {};
 }
 /// A loop of results whose quotient picks one factor of a product, as the filters of a convolution's groups pick a part of the picture,
-/// is two loops: inside of the inner one that factor stays. Fewer steps than lanes would be the lanes' loss.
+/// is two loops: inside of the inner one that factor stays.
 UOp markQuotient(Match& m) {
-  constexpr int64_t kFewestSteps = 4;
   if (m.root().arg().op() != Op::ADD || !m.root().src(0).is(Op::MUL)) return m.decline("no sum of products");
   if (!m.root().below().has(Op::IDIV)) return m.decline("nothing is divided");
   bool isMarked = false;
@@ -88,12 +87,12 @@ UOp markQuotient(Match& m) {
         !u.src(1).isConst())
       return u.below().has(Op::IDIV) ? Visit::Below : Visit::Past;
     const int64_t extent = extentOf(u.src(0)), steps = u.src(1).arg().i();
-    if (steps < kFewestSteps || steps >= extent || extent % steps) return Visit::Past;
+    if (steps <= 1 || steps >= extent || extent % steps) return Visit::Past;
     m.ctx<SplitRangesContext>().mark(u.src(0), steps);
     isMarked = true;
     return Visit::Past;
   });
-  return isMarked ? UOp() : m.decline("no quotient of a loop of results leaves enough steps");
+  return isMarked ? UOp() : m.decline("no quotient cuts a loop of results");
 }
 UOp splitMarked(Match& m) {
   auto& splits = m.ctx<SplitRangesContext>().splits;

@@ -15,7 +15,8 @@ namespace {
 UOp groupedProduct(int64_t filters, int64_t each, int64_t channels, int64_t terms) {
   UOp o = UOp::range(filters, 0), c = UOp::range(channels, 1), t = UOp::range(terms, 2, AxisType::Reduce);
   UOp g = read(memory(1, filters * terms), o * terms + t);
-  UOp x = read(memory(2, filters / each * channels * terms), (o / each * channels + c) * terms + t);
+  UOp x =
+      read(memory(2, (filters + each - 1) / each * channels * terms), (o / each * channels + c) * terms + t);
   UOp sum = (g * x).reduce(Op::ADD, std::vector<UOp>{t});
   return kernel({memory(0, filters * channels).indexed({o * channels + c}).store(sum).end({o, c})});
 }
@@ -37,8 +38,8 @@ TEST_CASE("a loop whose quotient picks a factor of a product is cut there") {
   Pool pool;
   PoolScope scope(pool);
   CHECK(loopsAfterSplit(groupedProduct(32, 8, 4, 5)) == std::vector<int64_t>{4, 8, 4});
-  CHECK(loopsAfterSplit(groupedProduct(32, 2, 4, 5)) ==
-        std::vector<int64_t>{32, 4});                                               // fewer steps than lanes
+  CHECK(loopsAfterSplit(groupedProduct(32, 2, 4, 5)) == std::vector<int64_t>{16, 2, 4});
+  CHECK(loopsAfterSplit(groupedProduct(9, 2, 4, 5)) == std::vector<int64_t>{9, 4}); // the last group is short
   CHECK(loopsAfterSplit(groupedProduct(8, 8, 4, 5)) == std::vector<int64_t>{8, 4}); // one group
 }
 
