@@ -26,11 +26,12 @@ bool countsLoops(UOp u, const UOpMap<bool>& counters) {
 } // namespace
 
 std::optional<int64_t> usualSteps(UOp extent) {
-  const bool goesByLoops = !visitBelow(extent, [](UOp u) {
+  const bool isKnown = visitBelow(extent, [](UOp u) {
     const bool isCore = u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id";
-    return isCore || u.in({Op::RANGE, Op::SPECIAL}) ? Visit::Stop : Visit::Below;
+    return isCore || u.in({Op::RANGE, Op::SPECIAL, Op::LOAD}) ? Visit::Stop : Visit::Below;
   });
-  if (!goesByLoops) return {};
+  if (isKnown) return {};
+  if (extent.vmax() == 1 && extent.below().has(Op::LOAD)) return 0; // seldom values: guarded_values.h
   return (std::max<int64_t>(0, extent.vmin()) + extent.vmax() + 1) / 2;
 }
 

@@ -7,8 +7,8 @@
 
 namespace uopscope {
 
-/// The steps of a loop whose extent depends on other loops or on the thread, as the mean of the fewest and the most; none for any
-/// other extent.
+/// The steps of a loop whose extent depends on other loops, on the thread or on data, as the mean of the fewest and the most; 0
+/// where data decides between no step and one. None for any other extent.
 std::optional<int64_t> usualSteps(UOp extent);
 
 Estimates estimate(std::span<const UOp> program);

@@ -10,6 +10,7 @@
 #include "engine/codegen/expander.h"
 #include "engine/codegen/final_rules.h"
 #include "engine/codegen/gpudims.h"
+#include "engine/codegen/guarded_values.h"
 #include "engine/codegen/images.h"
 #include "engine/codegen/joined_sums.h"
 #include "engine/codegen/lane_rules.h"
@@ -73,6 +74,7 @@ struct Matchers {
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
+  PatternMatcher guardedValues{{guardedValueRules()}};
   PatternMatcher final{{finalRules()}};
   PatternMatcher effectOrder{{effectOrderRules()}};
   PatternMatcher controlFlow{{controlFlowRules()}};
@@ -105,6 +107,10 @@ const PatternMatcher* streamedOnCpu(const Target& target) {
 }
 const PatternMatcher* stagedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().windows;
+}
+/// The lanes of a GPU are threads: a branch that some of them take holds all of them up.
+const PatternMatcher* skippedOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().guardedValues;
 }
 /// A thread of a GPU has registers enough, and its compiler orders a program as it likes.
 const PatternMatcher* orderedOnCpu(const Target& target) {
@@ -184,6 +190,10 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
   return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
 }
 
+UOp skipGuarded(const KernelPass& pass, UOp sink, const Target& target) {
+  return skipGuardedValues(sink, target, *pass.rules(target), pass.name);
+}
+
 /// Rules of renderers may make new operations, which are decomposed here. All earlier ones are decomposed
 /// already.
 UOp finalRewrite(const KernelPass& pass, UOp sink, const Target& target) {
@@ -252,6 +262,8 @@ constexpr KernelPass kPasses[] = {
     {"pre_matcher", Part::AfterOpts, kLowered, users, preMatcher, "rules that a user gave the renderer"},
     {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, onTarget,
      "operations that the target lacks are computed by those it has"},
+    {"skip guarded values", Part::AfterOpts, kLowered, skippedOnCpu, skipGuarded,
+     "values that a condition seldom lets through are computed only where some lane takes them"},
     {"final rewrite", Part::AfterOpts, kLowered, all<&M::final>, finalRewrite,
      "the last changes before code, with the renderer's own rules"},
     {"order by liveness", Part::AfterOpts, kLowered, orderedOnCpu, orderByLiveness,

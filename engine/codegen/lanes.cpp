@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace uopscope {
 
@@ -87,6 +88,26 @@ UOp laneNumbers(int64_t n, DType scalar) {
   std::vector<UOp> numbers;
   for (int64_t i = 0; i < n; ++i) numbers.push_back(UOp::constant(scalar, i));
   return UOp::vectorize(numbers);
+}
+
+namespace {
+/// The first half of the lanes combined with the second.
+UOp halved(UOp value, Op how) {
+  const int half = laneCount(value) / 2;
+  return sliceLanes(value, 0, half).alu(how, {sliceLanes(value, half, half)});
+}
+} // namespace
+
+UOp combineLanes(UOp value, Op how) {
+  UOp all;
+  for (int first = 0, lanes = laneCount(value); first < lanes;) {
+    const int size = static_cast<int>(std::bit_floor(static_cast<unsigned>(lanes - first)));
+    const UOp part = sliceLanes(value, first, size);
+    for (first += size; all && laneCount(all) > size;) all = halved(all, how);
+    all = all ? all.alu(how, {part}) : part;
+  }
+  while (laneCount(all) > 1) all = halved(all, how);
+  return all;
 }
 
 } // namespace uopscope

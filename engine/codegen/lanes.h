@@ -29,4 +29,7 @@ UOp joinLanes(const std::vector<UOp>& parts);
 /// The index constants 0 ... n-1 as a vector (a scalar 0 for n == 1).
 UOp laneNumbers(int64_t n, DType scalar = dtypes::index);
 
+/// All lanes combined into one value, by vectors: halves, and parts of powers of two. 40 lanes are 32, 16, 8 and the other 8, 4, 2, 1.
+UOp combineLanes(UOp value, Op how);
+
 } // namespace uopscope

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -95,25 +94,6 @@ UOp combineNeighbours(UOp value, int results, Op how) {
     each = size;
   }
   return value;
-}
-
-/// The first half of the lanes combined with the second.
-UOp halved(UOp value, Op how) {
-  const int half = laneCount(value) / 2;
-  return sliceLanes(value, 0, half).alu(how, {sliceLanes(value, half, half)});
-}
-
-/// Combines all lanes by vectors: halves, and parts of powers of two. 40 lanes are 32, 16, 8 and the other 8, 4, 2, 1.
-UOp combineLanes(UOp value, Op how) {
-  UOp all;
-  for (int first = 0, lanes = laneCount(value); first < lanes;) {
-    const int size = static_cast<int>(std::bit_floor(static_cast<unsigned>(lanes - first)));
-    const UOp part = sliceLanes(value, first, size);
-    for (first += size; all && laneCount(all) > size;) all = halved(all, how);
-    all = all ? all.alu(how, {part}) : part;
-  }
-  while (laneCount(all) > 1) all = halved(all, how);
-  return all;
 }
 
 /// Lanes of a WMMA: all of its lanes, or those that a GEP takes.

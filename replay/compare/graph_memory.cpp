@@ -172,7 +172,7 @@ ConstValue GraphValues::readStored(UOp after, int64_t address, DType type) {
   bool open = false;
   for (const UOp s : after.src().subspan(1))
     if (!s.dtype().isVoid())
-      for (const Variable& v : ctx_.variables.of(s)) // a symbolic extent is one number, not a loop
+      for (const Variable& v : ctx_.variables.namedBy(s)) // a symbolic extent is one number, not a loop
         open |= !(v.node && v.node.is(Op::DEFINE_VAR)) && !running_.contains(v.key);
   // Earlier iterations of a loop that is not run here have left unknown values in memory.
   const bool reads =
@@ -219,10 +219,7 @@ const GraphValues::Past* GraphValues::pastOf(UOp after) {
   std::set<uint32_t> around;
   for (const UOp s : after.src().subspan(1)) {
     if (s.dtype().isVoid()) continue;
-    // A RANGE that waits for another loop depends on the loops around that one, which are not meant here.
-    const VariableList named =
-        s.is(Op::RANGE) ? VariableList{{ctx_.variables.keyOfRange(s), s, 0}} : ctx_.variables.of(s);
-    for (const Variable& v : named)
+    for (const Variable& v : ctx_.variables.namedBy(s))
       if (chosen_.contains(v.key)) around.insert(v.key);
   }
   if (around.empty()) return nullptr;

@@ -46,13 +46,16 @@ VariableList Variables::closedBy(UOp u) {
   if (u.is(Op::CONTRACT)) {
     for (const auto& [id, size] : laneAxes(u)) out.push_back({keyOfAxis(id), {}, size});
   } else if (u.in({Op::END, Op::REDUCE, Op::BUFFERIZE})) {
-    for (size_t i = 1; i < u.srcCount(); ++i) // a RANGE closes itself, not the loops its extent depends on
-      add(u.src(i).is(Op::RANGE) ? VariableList{{keyOfRange(u.src(i)), u.src(i), 0}} : of(u.src(i)));
+    for (size_t i = 1; i < u.srcCount(); ++i) add(namedBy(u.src(i)));
   } else if (u.is(Op::STORE)) {
     for (size_t i = 2; i < u.srcCount(); ++i)
       if (!u.src(i).dtype().isVoid() && !u.src(i).dtype().isBool()) add(of(u.src(i)));
   }
   return out;
+}
+
+VariableList Variables::namedBy(UOp source) {
+  return source.is(Op::RANGE) ? VariableList{{keyOfRange(source), source, 0}} : of(source);
 }
 
 const VariableList& Variables::of(UOp root) {

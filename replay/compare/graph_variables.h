@@ -29,6 +29,8 @@ public:
   const VariableList& of(UOp u);
   /// The variables that `u` itself closes.
   VariableList closedBy(UOp u);
+  /// The variables of a source, of which a RANGE is one: not those that its extent, or a loop before it, depends on.
+  VariableList namedBy(UOp source);
   uint32_t keyOfRange(UOp range);
   uint32_t keyOfAxis(int64_t id);
   uint32_t keyOfName(const std::string& name);

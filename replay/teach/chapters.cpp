@@ -52,7 +52,8 @@ const std::vector<ChapterPlan>& kernelPlan() {
        {"lower all index dtypes", "post index symbolic"}},
       {"Instructions",
        "What the machine cannot do is made of what it can.",
-       {"pre_matcher", "decompositions", "final rewrite", "order by liveness", "add control flow"}},
+       {"pre_matcher", "decompositions", "skip guarded values", "final rewrite", "order by liveness",
+        "add control flow"}},
       {"Code", "The graph is put in a line and written down.", {"linearize/render"}},
   };
   return plan;
