@@ -81,13 +81,13 @@ void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
 
 /// Whether the terms of each lane come together: of terms that are lanes, if all lie side by side, else by panels. Of the
 /// operand that all lanes share they may lie side by side in memory.
-bool comeTogether(const DotSum& dot, const Tile& tile) {
+bool comeTogether(const Target& target, const DotSum& dot, const Tile& tile) {
   const bool isUnrolled = dot.term.axisType() == AxisType::Unroll;
   if (tile.parts.back().isTerm || isUnrolled)
     return isUnrolled && areSideBySide(dot.single, dot.term) && areSideBySide(dot.lanes, dot.term);
   const int64_t terms = termsOf(*dot.core);
-  return (areSideBySide(dot.single, dot.term) || servesGroups(dot.single, dot.sum, terms)) &&
-         servesGroups(dot.lanes, dot.sum, terms);
+  return (areSideBySide(dot.single, dot.term) || servesGroups(dot.single, dot.sum, target, terms)) &&
+         servesGroups(dot.lanes, dot.sum, target, terms);
 }
 
 /// Terms that are lanes become as many more as a dot product adds to each lane, so that its registers are full.
@@ -110,7 +110,7 @@ void chooseDotProducts(KernelOptimizer& s, const Tile& tile) {
   if (!vars::tc || !tile.vectors) return;
   const std::vector<DotSum> found = dotSums(s.target(), s.reduces(), s.stores());
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!mayUse(s.target(), *found[i].core) || !comeTogether(found[i], tile)) continue;
+    if (!mayUse(s.target(), *found[i].core) || !comeTogether(s.target(), found[i], tile)) continue;
     const auto terms = termsOf(*found[i].core);
     const double one = tile.cycles * static_cast<double>(tile.together);
     Decision why{fmt::format("{} adds {} terms to each lane", found[i].core->name, terms),
@@ -128,6 +128,13 @@ bool isRowOfPanel(const KernelShape& k, UOp term, UOp lanes) {
     const int64_t apart = strideOf(read, lanes);
     return apart != 0 && apart != 1 && strideOf(read, term) != 0;
   });
+}
+
+/// Whether a tile of few registers has as many sums as additions are on their way at once. More terms at a time then only take
+/// registers: vectors that overlap from term to term are made by shuffles, pairs of factors are taken apart.
+bool keepsUnitsBusy(const Tile& tile, int64_t width) {
+  constexpr int64_t kOnTheirWay = 8, kManyRegisters = 16;
+  return width < kManyRegisters && tile.lanes >= kOnTheirWay * width;
 }
 
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
@@ -172,7 +179,9 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     const bool decides = std::ranges::find(deciding, *r) != deciding.end();
     if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
     if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
-    if (tile.vectors && !hasTerms && isRowOfPanel(k, *r, tile.parts.back().range)) continue;
+    if (tile.vectors && !hasTerms &&
+        (isRowOfPanel(k, *r, tile.parts.back().range) || (!decides && keepsUnitsBusy(tile, width))))
+      continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 namespace uopscope {
 
@@ -17,6 +18,15 @@ namespace {
 /// Smallest distance of rows in bytes that makes a panel worthwhile; nearer rows do not compete for places in
 /// the cache.
 constexpr int64_t kMinDistance = 2048;
+
+/// Whether rows so many bytes apart drive each other out of the second cache: those a power of two apart share few of its sets. The
+/// smallest such caches are of 512 kB, of 1 MB where registers have sixteen lanes.
+bool rowsCompete(int64_t distance, int64_t rows, const Target& target) {
+  if (distance >= kMinDistance) return true;
+  constexpr int64_t kLine = 64, kSets = 1024, kManyLanes = 16;
+  const int64_t ways = target.aluLanes < kManyLanes ? 8 : 16;
+  return rows > std::min(kSets, kSets * kLine / std::gcd(distance, kSets * kLine)) * ways;
+}
 
 /// The INDEX of a read, which may be a CAST of it.
 UOp access(UOp read) {
@@ -69,7 +79,8 @@ Span spanOf(UOp read, const std::vector<UOp>& loops, bool shared) {
 
 /// The ranges that the panel is indexed by; none if the read is not worth a panel, or if it would not fit into `space` bytes,
 /// which it takes otherwise. `group` terms of a lane lie together; `isCut`: the ranges count groups, not terms.
-std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space, bool isCut = true) {
+std::vector<UOp> rowsOf(UOp read, UOp reduction, const Target& target, int64_t group, int64_t& space,
+                        bool isCut = true) {
   UOp index = access(read).src(1);
   if (access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
   UOp lanes;
@@ -99,7 +110,7 @@ std::vector<UOp> rowsOf(UOp read, UOp reduction, int64_t group, int64_t& space, 
   }
   if (!isCut) count /= group;
   const bool sideBySide = *coefficientOf(index, lanes) == 1, apart = group > 1 || !sideBySide;
-  if (!apart && distance < kMinDistance) return {};
+  if (!apart && !rowsCompete(distance, count, target)) return {};
   int64_t bytes = count * extentOf(lanes) * read.dtype().itemsize() * group;
   for (UOp l : span.loops) bytes *= extentOf(l);
   if (shared && !sideBySide && !servesShared(span.reuse, bytes)) return {};
@@ -196,9 +207,9 @@ UOp fromPanel(UOp read, const std::vector<UOp>& rows, int64_t& nextId) {
 
 } // namespace
 
-bool servesGroups(UOp read, UOp reduction, int64_t terms) {
+bool servesGroups(UOp read, UOp reduction, const Target& target, int64_t terms) {
   int64_t space = kCopyBytes;
-  return !rowsOf(read, reduction, terms, space, false).empty();
+  return !rowsOf(read, reduction, target, terms, space, false).empty();
 }
 
 UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
@@ -214,7 +225,7 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     for (UOp read : readsOfTerms(reduction)) {
       const UOp group = groupOf(read, reduction);
       if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
-      std::vector<UOp> rows = rowsOf(read, reduction, group ? extentOf(group) : 1, space);
+      std::vector<UOp> rows = rowsOf(read, reduction, target, group ? extentOf(group) : 1, space);
       if (rows.empty()) continue;
       UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);
       panels[read] = squares ? squares : fromPanel(read, rows, nextId);

@@ -34,7 +34,7 @@ constexpr bool servesShared(double reuse, int64_t bytes) {
   return reuse >= kReuseOneByOne && bytes <= kPanelBytesApart;
 }
 /// Whether a panel would serve a read of the reduction's terms if so many of them had to lie together for each lane.
-bool servesGroups(UOp read, UOp reduction, int64_t terms);
+bool servesGroups(UOp read, UOp reduction, const Target& target, int64_t terms);
 
 /// The kernel with such reads served from panels; unchanged if it has none. Range ids from `nextId` on are
 /// free.

@@ -193,6 +193,7 @@ def products():
     yield Operation("bilinear form", [(1024, 64), (64, 64), (1024, 64)], *same(lambda x, w, y: ((x @ w) * y).sum(1)), 3)
     yield Operation("squared distances", [(512, 64), (512, 64)], lambda x, y: ((x.unsqueeze(1) - y) ** 2).sum(2), lambda x, y: torch().cdist(x, y) ** 2, 2)
     yield Operation("absolute distances", [(512, 64), (512, 64)], lambda x, y: (x.unsqueeze(1) - y).abs().sum(2), lambda x, y: torch().cdist(x, y, p=1), 2)
+    yield Operation("product of long sums", [(256, 4096), (4096, 256)], *same(lambda x, w: x @ w), 2)
     yield Operation("Gram matrix", [(1024, 256)], *same(lambda x: x.T @ x), 1)
     yield Operation("low rank", [(1024, 1024), (1024, 8), (8, 1024)], *same(lambda x, a, b: x @ a @ b), 3)
     yield Operation("attention, bias", [(8, 256, 64)] * 3 + [(8, 256, 256)], lambda q, k, v, b: q.scaled_dot_product_attention(k, v, attn_mask=b), lambda q, k, v, b: F().scaled_dot_product_attention(q, k, v, attn_mask=b), 3)

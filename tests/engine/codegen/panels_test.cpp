@@ -46,6 +46,22 @@ TEST_CASE("columns of a transposed matrix, and rows a page apart, are read from 
   }
 }
 
+TEST_CASE("rows a power of two apart are read from a panel once they are more than a cache has places for") {
+  Pool pool;
+  PoolScope scope(pool);
+  // Places for rows 1 kB apart: 512 in a second cache of 512 kB, 1,024 in one of 1 MB. Rows 1,040 bytes apart have them all.
+  for (auto [lanes, rowStride, rows, panels] : {std::tuple{8, 256, 512, 0},
+                                                {8, 256, 513, 1},
+                                                {8, 260, 513, 0},
+                                                {16, 256, 1024, 0},
+                                                {16, 256, 1025, 1}}) {
+    CAPTURE(lanes);
+    CAPTURE(rowStride);
+    CAPTURE(rows);
+    CHECK(panelsOf(lowerKernel(stridedProduct(256, 64, rows, rowStride, 1), plainTarget(lanes))) == panels);
+  }
+}
+
 TEST_CASE("a panel holds small floats in the type of their sum, so each is converted once") {
   Pool pool;
   PoolScope scope(pool);
@@ -91,6 +107,20 @@ TEST_CASE("short sums of terms that a panel brings together stay loops, of which
     UOp ast = kernel({memory(0, pictures * 16).indexed({i * 16 + j}).store(sum).end({i, j})});
     CHECK(panelsOf(checkKernel(ast, plainTarget(8), 5, {}, 1e-4)) == 1);
   }
+}
+
+TEST_CASE("a short sum beside a tile of eight registers stays a loop, where there are sixteen") {
+  Pool pool;
+  PoolScope scope(pool);
+  // 64 filters of 2 places, over 64 rows of 257: vectors of neighbours overlap from place to place.
+  UOp f = UOp::range(64, 0), i = UOp::range(256, 1), c = UOp::range(64, 2, AxisType::Reduce),
+      t = UOp::range(2, 3, AxisType::Reduce);
+  UOp value = read(memory(1, 64 * 128), f * 128 + c * 2 + t) * read(memory(2, 64 * 257), c * 257 + i + t);
+  UOp sum = value.reduce(Op::ADD, std::vector<UOp>{c, t});
+  const UOp ast = kernel({memory(0, 64 * 256).indexed({f * 256 + i}).store(sum).end({f, i})});
+  const LoweredKernel k = checkKernel(ast, plainTarget(8), 2, {}, 1e-5);
+  CHECK(std::ranges::count(k.appliedOpts, OptOp::UPCAST, &Opt::op) == 2);
+  CHECK(std::ranges::count(k.appliedOpts, OptOp::UNROLL, &Opt::op) == 0);
 }
 
 TEST_CASE("each of two products in a kernel has its panel") {
