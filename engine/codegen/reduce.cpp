@@ -260,20 +260,24 @@ std::vector<UOp> closedBy(UOp end) {
   return {end.src().begin() + 1, end.src().end()};
 }
 
-/// The body of `end` with a new range in place of `range`.
+/// The body of `end` with a new range in place of `range`, numbered from `id` on. The loops inside of it are numbered anew with it, as
+/// inner loops have larger numbers.
 UOp withFreshRange(UOp end, UOp range, int64_t id) {
-  RangeArg arg = range.arg().as<RangeArg>();
-  arg.ids = {id};
-  // Loops over the range that are closed already stay as they are: only nodes that have the range in scope
-  // change.
+  auto idsOf = [](UOp r) { return r.arg().as<RangeArg>().ids; };
+  std::vector<UOp> renamed{range};
+  for (UOp r : closedBy(end))
+    if (r.is(Op::RANGE) && !isHardware(r) && idsOf(r) > idsOf(range)) renamed.push_back(r);
+  std::ranges::sort(renamed, {}, idsOf);
   UOpMap<UOp> changed;
-  UOp fresh = range.withArg(Arg::of(arg));
-  changed[range] = fresh;
+  for (UOp r : renamed) {
+    RangeArg arg = r.arg().as<RangeArg>();
+    arg.ids = {id++};
+    changed[r] = r.withArg(Arg::of(arg));
+  }
+  // Loops over these ranges that are closed already stay as they are: only nodes that have one in scope change.
+  auto isRenamed = [&](UOp r) { return std::ranges::find(renamed, r) != renamed.end(); };
   for (UOp u : end.toposort()) {
-    if (u == range) continue;
-    const auto& open = u.ranges();
-    bool sees = u == end || std::find(open.begin(), open.end(), range) != open.end();
-    if (!sees) continue;
+    if (isRenamed(u) || (u != end && std::ranges::none_of(u.ranges(), isRenamed))) continue;
     std::vector<UOp> src;
     for (UOp s : u.src()) {
       auto hit = changed.find(s);

@@ -313,6 +313,24 @@ TEST_CASE("several outputs share loops, or get their own") {
               memory(1, 16).indexed({i}).store(read(memory(3, 16), i) + 1).end({i})}));
 }
 
+TEST_CASE("a loop that comes again keeps the loops inside of it inside") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"NOOPT", 1}, {"SPEC", 1}});
+  // out = in, then out += out: the rows of both are one range, which two loops close, one after the other.
+  constexpr int64_t kRows = 6, kColumns = 10,
+                    kApart = 16; // rows that lie apart are not one with their columns
+  UOp r = UOp::range(kRows, 0), c = UOp::range(kColumns, 1), d = UOp::range(kColumns, 2);
+  UOp out = memory(0, kRows * kApart), in = memory(1, kRows * kApart);
+  UOp first = out.indexed({r * kApart + c}).store(read(in, r * kApart + c)).end({r, c});
+  UOp copied = out.after(std::vector<UOp>{first}).indexed({r * kApart + d}, dtypes::float32);
+  UOp ast = kernel({out.indexed({r * kApart + d}).store(copied + copied).end({r, d})});
+  std::string loops;
+  for (UOp u : lowerKernel(ast, plainTarget()).uops)
+    if (u.is(Op::RANGE)) loops += fmt::format("{} ", u.vmax() + 1);
+  CHECK(loops == fmt::format("{0} {1} {0} {1} ", kRows, kColumns));
+}
+
 TEST_CASE("two reductions, one over the result of the other") {
   Pool pool;
   PoolScope scope(pool);
