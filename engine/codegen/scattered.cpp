@@ -27,30 +27,45 @@ std::optional<SumTerm> termOf(UOp u, Op how) {
 
 /// A condition `index == loop`, which holds for one step of a loop.
 struct LoopChoice {
-  UOp loop, index, others; ///< the remaining conditions; null: none
+  UOp condition, loop, index;
+  UOp others = {}; ///< the remaining conditions; null: none
 };
+/// The choice that a condition makes; its loop is null where it makes none.
+LoopChoice choiceOf(UOp condition, const OneSum& k) {
+  UOp equal = condition;
+  if (equal.is(Op::CMPNE) && equal.src(0).dtype().isBool() && equal.src(1).isConst(1) &&
+      equal.src(0).is(Op::CMPNE))
+    equal = equal.src(0);
+  else if (!equal.is(Op::CMPEQ))
+    return {};
+  for (size_t side = 0; side < 2; ++side) {
+    UOp loop = equal.src(side), index = equal.src(1 - side);
+    while (loop.is(Op::CAST) && loop.src(0).dtype().isInt() &&
+           static_cast<uint64_t>(loop.src(0).vmax()) <= dtypes::maxInt(loop.dtype()))
+      loop = loop.src(0);
+    const bool isLoop = std::find(k.loops.begin(), k.loops.end(), loop) != k.loops.end();
+    if (isLoop && index.dtype().isInt() && !index.dependsOn(loop)) return {condition, loop, index};
+  }
+  return {};
+}
+
+/// Terms that several indices place are gone through for each step of the loops that are not chosen, so the longest loop is; of
+/// equally long ones that whose results lie nearest, if its steps still are rows.
+bool isBetter(const LoopChoice& a, const LoopChoice& b, const OneSum& k) {
+  if (extentOf(a.loop) != extentOf(b.loop)) return extentOf(a.loop) > extentOf(b.loop);
+  auto stepOf = [&](UOp loop) { return coefficientOf(k.store.src(0).src(1), loop).value_or(0); };
+  return stepOf(a.loop) > 1 && stepOf(a.loop) < stepOf(b.loop);
+}
+
 bool findChoice(const SumTerm& term, const OneSum& k, LoopChoice& c) {
   for (UOp condition : term.conditions) {
-    UOp equal = condition;
-    if (equal.is(Op::CMPNE) && equal.src(0).dtype().isBool() && equal.src(1).isConst(1) &&
-        equal.src(0).is(Op::CMPNE))
-      equal = equal.src(0);
-    else if (!equal.is(Op::CMPEQ))
-      equal = {};
-    for (size_t side = 0; equal && !c.loop && side < 2; ++side) {
-      UOp loop = equal.src(side), index = equal.src(1 - side);
-      while (loop.is(Op::CAST) && loop.src(0).dtype().isInt() &&
-             static_cast<uint64_t>(loop.src(0).vmax()) <= dtypes::maxInt(loop.dtype()))
-        loop = loop.src(0);
-      bool isLoop = std::find(k.loops.begin(), k.loops.end(), loop) != k.loops.end();
-      if (!isLoop || !index.dtype().isInt() || index.dependsOn(loop)) continue;
-      c.loop = loop;
-      c.index = index;
-      equal = condition = {};
-    }
-    if (condition) c.others = c.others ? c.others & condition : condition;
+    const LoopChoice found = choiceOf(condition, k);
+    if (found.loop && !term.value.dependsOn(found.loop) && (!c.loop || isBetter(found, c, k))) c = found;
   }
-  return c.loop && !term.value.dependsOn(c.loop) && !(c.others && c.others.dependsOn(c.loop));
+  if (!c.loop) return false;
+  for (UOp condition : term.conditions)
+    if (condition != c.condition) c.others = c.others ? c.others & condition : condition;
+  return !(c.others && c.others.dependsOn(c.loop));
 }
 
 /// A loop over all results of one step of the remaining loops: to clear them, or to finish them.

@@ -9,6 +9,9 @@
 //   for v: last = max over j of (idx[j] == v ? j + 1 : 0);   out[v] = last != 0 ? values[last - 1] : x[v]
 //   ->   for v: out[v] = x[v];   for j: if 0 <= idx[j] < n: out[idx[j]] = values[j]
 //
+// Of several indices that place a term, the one of the longest loop becomes the place, or of the nearest rows; the others stay
+// conditions, which are asked in each step of their loops.
+//
 // Terms are taken in their original order, so the results keep their bits. These rules are for targets with
 // few threads: on a GPU the iterations of such loops would wait for each other.
 #pragma once

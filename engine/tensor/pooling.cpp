@@ -260,6 +260,20 @@ Tensor Tensor::maxUnpool2d(const Tensor& indices, const Ints& kernel, const Ints
       .reshape(out);
 }
 
+namespace {
+/// The axes of a resize to `size`, counted from the last one, which is 1, in an order that computes few elements, with the innermost
+/// axis, whose elements are picked one by one, where there are fewest: axes that shrink, outer ones first, then those that grow,
+/// inner ones first.
+std::vector<size_t> orderOfResize(const Tensor& x, const Ints& size) {
+  std::vector<size_t> shrinking, growing;
+  for (size_t i = 1; i <= size.size(); ++i)
+    (size[size.size() - i] < x.intDim(x.shape().size() - i) ? shrinking : growing).push_back(i);
+  std::ranges::reverse(shrinking);
+  shrinking.insert(shrinking.end(), growing.begin(), growing.end());
+  return shrinking;
+}
+} // namespace
+
 Tensor Tensor::interpolate(const Ints& size, const std::string& mode, bool alignCorners) const {
   OperationScope op("interpolate");
   if (size.empty() || static_cast<int64_t>(size.size()) > ndim())
@@ -270,7 +284,7 @@ Tensor Tensor::interpolate(const Ints& size, const std::string& mode, bool align
     fail(ErrorKind::Shape, "align_corners option can only be set with the interpolating mode linear");
   Tensor x = *this;
   Shape wide = shape();
-  for (size_t i = 1; i <= size.size(); ++i) {
+  for (size_t i : orderOfResize(*this, size)) {
     int64_t axis = -static_cast<int64_t>(i), to = size[size.size() - i], from = intDim(shape().size() - i);
     double scale = static_cast<double>(from - alignCorners) / static_cast<double>(to - alignCorners);
     Shape column(shape().size(), Sint(1));

@@ -1,5 +1,7 @@
 // Sums by index, and elements set by a list of numbers, give the same values, in one step per term.
 #include "engine/base/context_var.h"
+#include "engine/codegen/scattered.h"
+#include "engine/rewrite/driver.h"
 #include "kernels.h"
 #include "oracle.h"
 
@@ -30,6 +32,42 @@ TEST_CASE("terms with the number of a result go to that result") {
           plainTarget(8), 5);
       CHECK(stepsOf(k) <= std::max(results, terms) * width);
     }
+  }
+}
+
+TEST_CASE("of two indices of a term the one of the longer loop is its place, or of the nearer rows") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  constexpr int64_t kTerms = 30;
+  struct Case {
+    int64_t rows, columns, width;
+    bool placesColumn;
+  };
+  for (auto [rows, columns, width, placesColumn] : {Case{20, 20, 4, true},
+                                                    {20, 24, 4, true},
+                                                    {24, 20, 4, false},
+                                                    {20, 20, 1, false},
+                                                    {20, 24, 1, true}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    CAPTURE(width);
+    UOp r = UOp::range(rows, 0), c = UOp::range(columns, 1), d = UOp::range(width, 2),
+        j = UOp::range(kTerms, 3, AxisType::Reduce);
+    auto is = [&](int64_t which, UOp loop) {
+      const UOp index = read(memory(which, kTerms, dtypes::int32), j);
+      return index.alu(Op::CMPNE, {loop.cast(dtypes::int32)}).logicalNot();
+    };
+    UOp value = read(memory(3, kTerms * width, dtypes::int32), j * width + d);
+    UOp sum = (is(1, r) & is(2, c))
+                  .where(value, UOp::constant(dtypes::int32, int64_t{0}))
+                  .reduce(Op::ADD, std::vector<UOp>{j});
+    UOp out = memory(0, rows * columns * width, dtypes::int32).indexed({(r * columns + c) * width + d});
+    UOp ast = kernel({out.store(sum).end({r, c, d})});
+    checkKernel(ast, plainTarget(8), 5);
+    const PatternMatcher rules({scatteredSumRules()});
+    const UOp end = graphRewrite(ast, rules, {.name = "running sums"}).src(0);
+    CHECK(end.dependsOn(r) == placesColumn);
   }
 }
 
