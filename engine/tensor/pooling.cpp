@@ -263,11 +263,12 @@ Tensor Tensor::maxUnpool2d(const Tensor& indices, const Ints& kernel, const Ints
 namespace {
 /// The axes of a resize to `size`, counted from the last one, which is 1, in an order that computes few elements, with the innermost
 /// axis, whose elements are picked one by one, where there are fewest: axes that shrink, outer ones first, then those that grow,
-/// inner ones first.
+/// inner ones first. Integers are rounded after each axis and go from the innermost on, as in the reference.
 std::vector<size_t> orderOfResize(const Tensor& x, const Ints& size) {
   std::vector<size_t> shrinking, growing;
   for (size_t i = 1; i <= size.size(); ++i)
-    (size[size.size() - i] < x.intDim(x.shape().size() - i) ? shrinking : growing).push_back(i);
+    (x.dtype().isFloat() && size[size.size() - i] < x.intDim(x.shape().size() - i) ? shrinking : growing)
+        .push_back(i);
   std::ranges::reverse(shrinking);
   shrinking.insert(shrinking.end(), growing.begin(), growing.end());
   return shrinking;

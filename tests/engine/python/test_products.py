@@ -100,6 +100,19 @@ def test_pooling():
   v, at = Tensor(x).max_pool2d(return_indices=True); close(np.take_along_axis(x.reshape(2, 3, -1), at.numpy().reshape(2, 3, -1), -1).reshape(v.shape), v)
   close(Tensor(np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)).interpolate((4, 4), mode="nearest"), np.arange(4).reshape(1, 1, 2, 2).repeat(2, 2).repeat(2, 3))
 
+def test_resize():
+  """Each axis by itself, in any order for floats; bytes are rounded after each axis, the last one first."""
+  x = floats(2, 3, 9, 11)
+  def along(a, axis, n):
+    at = np.clip((np.arange(n) + .5) * (a.shape[axis] / n) - .5, 0, a.shape[axis] - 1); low = np.floor(at).astype(int)
+    part = (at - low).reshape([-1 if i == axis else 1 for i in range(a.ndim)])
+    return a.take(low, axis) * (1 - part) + a.take(np.ceil(at).astype(int), axis) * part
+  for size in [(4, 5), (4, 20), (20, 5), (20, 22), (9, 5)]:
+    close(Tensor(x).interpolate(size), along(along(x.astype("float64"), 2, size[0]), 3, size[1]), rtol=1e-4, atol=1e-5)
+  bytes_ = np.random.default_rng(5).integers(0, 256, (1, 2, 9, 11)).astype("uint8")
+  for size in [(4, 5), (4, 20), (20, 5)]:
+    assert (Tensor(bytes_).interpolate(size).numpy() == Tensor(bytes_).interpolate((9, size[1])).interpolate(size).numpy()).all(), size
+
 def test_attention():
   q, k, v = floats(2, 3, 4, 8), floats(2, 3, 5, 8), floats(2, 3, 5, 8)
   s = q @ k.swapaxes(-1, -2) / np.sqrt(8); p = np.exp(s - s.max(-1, keepdims=True)); p /= p.sum(-1, keepdims=True)
