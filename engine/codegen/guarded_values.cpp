@@ -32,7 +32,7 @@ bool isConstant(UOp u) {
 }
 
 /// The choices and guards of each condition that has both.
-std::vector<Guarded> conditionsOf(std::span<const UOp> nodes) {
+std::vector<Guarded> conditionsOf(const std::vector<UOp>& nodes) {
   std::vector<Guarded> all;
   UOpMap<size_t> placeOf;
   for (UOp u : nodes) {
@@ -52,7 +52,7 @@ std::vector<Guarded> conditionsOf(std::span<const UOp> nodes) {
 
 /// Fills in the computed nodes, and keeps of the guards those that they read. False if a value is computed from anything else, or
 /// has other users.
-bool complete(Guarded& g, const UOpMap<uint32_t>& users) {
+bool complete(Guarded& g, const UOpMap<std::vector<UOp>>& users) {
   constexpr OpSet kPlain = group::kElementwise | OpSet{Op::VECTORIZE, Op::GEP};
   UOpMap<bool> isGuard, met;
   for (UOp u : g.guards) isGuard[u] = true;
@@ -69,13 +69,11 @@ bool complete(Guarded& g, const UOpMap<uint32_t>& users) {
   for (UOp choice : g.choices)
     for (UOp u : choice.src(g.side).toposort(enter)) g.computed.push_back(u);
   if (!isPlain) return false;
-  UOpMap<uint32_t> own;
-  for (UOp u : g.computed)
-    for (UOp s : u.src()) ++own[s];
-  for (UOp choice : g.choices) ++own[choice.src(g.side)];
+  UOpMap<bool> own;
+  for (UOp u : g.computed) own[u] = true;
+  for (UOp choice : g.choices) own[choice] = true;
   return std::ranges::all_of(g.choices, [&](UOp choice) {
-    const UOp value = choice.src(g.side);
-    return own.at(value) == users.at(value);
+    return std::ranges::all_of(users.at(choice.src(g.side)), [&](UOp user) { return own.contains(user); });
   });
 }
 
@@ -85,12 +83,9 @@ bool fitsRegister(UOp u, const Target& target) {
 }
 
 std::vector<Guarded> guardedValues(UOp sink, const Target& target) {
-  const std::vector<UOp> nodes = sink.toposort();
-  std::vector<Guarded> found = conditionsOf(nodes);
+  std::vector<Guarded> found = conditionsOf(sink.toposort());
   if (found.empty()) return found;
-  UOpMap<uint32_t> users;
-  for (UOp u : nodes)
-    for (UOp s : u.src()) ++users[s];
+  const UOpMap<std::vector<UOp>> users = sink.consumerMap();
   std::erase_if(found, [&](Guarded& g) {
     auto fits = [&](UOp u) { return fitsRegister(u, target); };
     return !complete(g, users) || g.computed.size() < kWorthwhile || !std::ranges::all_of(g.choices, fits) ||
@@ -144,7 +139,7 @@ private:
   UOp memoryFor(UOp value) { return registersOf(value.dtype(), laneCount(value), nextRegister_++); }
   static UOp address(UOp memory, UOp value) {
     const DType type = memory.dtype();
-    const UOp first = UOp::make(Op::INDEX, type, {memory, UOp::constant(dtypes::int32, int64_t{0})});
+    const UOp first = memory.indexed({UOp::constant(dtypes::int32, int64_t{0})});
     return laneCount(value) == 1 ? first : first.cast(value.dtype().ptr(type.size(), AddrSpace::Reg));
   }
 

@@ -130,11 +130,11 @@ bool isRowOfPanel(const KernelShape& k, UOp term, UOp lanes) {
   });
 }
 
-/// Whether a tile of few registers has as many sums as additions are on their way at once. More terms at a time then only take
-/// registers: vectors that overlap from term to term are made by shuffles, pairs of factors are taken apart.
-bool keepsUnitsBusy(const Tile& tile, int64_t width) {
-  constexpr int64_t kOnTheirWay = 8, kManyRegisters = 16;
-  return width < kManyRegisters && tile.lanes >= kOnTheirWay * width;
+/// Whether a tile has as many sums as additions are on their way at once, and half of the registers with them. More terms at a time
+/// then only take registers: vectors that overlap from term to term are made by shuffles, pairs of factors are taken apart.
+bool keepsUnitsBusy(const Tile& tile, int64_t width, const Target& target) {
+  constexpr int64_t kOnTheirWay = 8;
+  return tile.lanes >= kOnTheirWay * width && registerFileOf(target).vectors <= 2 * kOnTheirWay;
 }
 
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
@@ -180,7 +180,8 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
     if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
     if (tile.vectors && !hasTerms &&
-        (isRowOfPanel(k, *r, tile.parts.back().range) || (!decides && keepsUnitsBusy(tile, width))))
+        (isRowOfPanel(k, *r, tile.parts.back().range) ||
+         (!decides && keepsUnitsBusy(tile, width, s.target()))))
       continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
