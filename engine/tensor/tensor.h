@@ -27,7 +27,6 @@
 namespace uopscope {
 
 class Tensor;
-class Buffer;
 struct HostAction;
 
 /// Whether a tensor takes part in backward(). An optimizer sets it to true where it is unset.
