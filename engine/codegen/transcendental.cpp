@@ -2,13 +2,11 @@
 // interval.
 //
 // Accuracy: float32 within about 1.5 units in the last place, float64 within about 4. float16 and bfloat16
-// are computed as float32. The sine of a float64 loses accuracy above 2^30 and is 0 above 2^53. Infinities,
-// NaN, zeros and denormals give the results of the C library.
+// are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
 #include "engine/base/context_var.h"
+#include "engine/codegen/angle_reduction.h"
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/float_interval.h"
-#include "engine/codegen/lanes.h"
-#include "engine/codegen/memory.h"
 #include "engine/rules/variables.h"
 
 #include <array>
@@ -22,32 +20,10 @@ namespace uopscope {
 namespace {
 
 using namespace pat;
+using namespace floatwords;
 using rules::x, rules::y;
 constexpr double kInf = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
-
-UOp num(UOp like, double v) {
-  return UOp::constant(like.dtype(), v);
-}
-UOp add(UOp a, double v) {
-  return a + num(a, v);
-}
-UOp mul(UOp a, double v) {
-  return a * num(a, v);
-}
-
-/// a*b + c, rounded once if the machine can. The target alone decides, so every kernel computes the same
-/// value.
-class MultiplyAdd {
-public:
-  explicit MultiplyAdd(const Target& target) : target_(target), fused_(isNative(target, Op::MULACC)) {}
-  UOp operator()(UOp a, UOp b, UOp c) const { return fused_ ? a.alu(Op::MULACC, {b, c}) : a * b + c; }
-  const Target& target() const { return target_; }
-
-private:
-  const Target& target_;
-  bool fused_;
-};
 
 /// Conditions on an argument, which fold to a constant where its interval is known.
 class Argument {
@@ -78,31 +54,6 @@ private:
   UOp v_;
   std::optional<FloatInterval> interval_;
 };
-bool isDouble(UOp v) {
-  return v.dtype().kind() == Scalar::Float64;
-}
-
-struct Layout {
-  DType bits;
-  int mantissa;
-  int64_t bias, mask;
-};
-Layout layoutOf(UOp v) {
-  int n = laneCount(v);
-  if (isDouble(v)) return {dtypes::int64.vec(n), 52, 1023, 2047};
-  return {dtypes::int32.vec(n), 23, 127, 255};
-}
-UOp shiftLeft(UOp v, int by) {
-  return v * v.constLike(int64_t{1} << by);
-}
-/// v >> by of a signed integer, rounded towards minus infinity.
-UOp shiftDown(UOp v, int by) {
-  return v.alu(Op::SHR, {v.constLike(by)});
-}
-UOp nearest(UOp v, const Layout& l) {
-  UOp half = (v < num(v, 0.0)).where(num(v, -0.5), num(v, 0.5));
-  return (v + half).cast(l.bits);
-}
 template <typename C>
 UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   UOp sum = num(v, fromHighest[0]);
@@ -186,123 +137,19 @@ UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   return arg.isNan().where(v, result);
 }
 
-// --- sine ---
-
-/// 2/pi in 32-bit digits, one before the binary point. They suffice for the largest exponent of a float32.
-constexpr std::array<int64_t, 8> kTwoOverPi{0,          0xA2F9836E, 0x4E441529, 0xFC2757D1,
-                                            0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB};
-
-struct Reduced {
-  UOp rest, quadrant; ///< v = quadrant * pi/2 + rest
-};
-
-/// For small arguments: subtracts a multiple of pi/2, given in parts whose products are exact.
-Reduced reduceSmall(UOp v, const MultiplyAdd& multiplyAdd) {
-  Layout l = layoutOf(v);
-  UOp q = nearest(mul(v, 2 / std::numbers::pi), l), f = q.cast(v.dtype());
-  UOp rest = v;
-  if (isDouble(v)) {
-    for (double part :
-         {1.5707963109016418457, 1.5893254712295857e-08, 6.1232339932053594e-17, 6.3683171635109499e-25})
-      rest = multiplyAdd(f, num(v, -part), rest);
-  } else {
-    for (double part : {1.5703125, 4.837512969970703125e-4, 7.549533620476722717e-8, 2.5633441e-12})
-      rest = multiplyAdd(f, num(v, -part), rest);
-  }
-  return {rest, q.cast(dtypes::int32.vec(laneCount(v)))};
-}
-
-/// The product of a mantissa and three words of digits. The point is placed so that the top two of its last 64 bits are
-/// the quadrant. The remaining bits, read as a signed number, are the fraction of a quadrant: above one half they count
-/// down from the next quadrant.
-struct Turn {
-  UOp quadrant, over;
-  UOp high,
-      low; ///< halves of the fraction as int32, since few machines convert vectors of 64-bit integers to floats
-};
-UOp left(UOp x, UOp by) {
-  return x.alu(Op::SHL, {by});
-}
-UOp right(UOp x, UOp by) {
-  return x.alu(Op::SHR, {by});
-}
-Turn turnOf(UOp mantissa, const std::array<UOp, 3>& window) {
-  int n = laneCount(mantissa);
-  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n), half = dtypes::int32.vec(n);
-  UOp m = mantissa.cast(wide), by32 = m.constLike(32);
-  UOp product =
-      left(m * window[0].cast(wide), by32) + m * window[1].cast(wide) + right(m * window[2].cast(wide), by32);
-  UOp fraction = left(product, product.constLike(2));
-  return {right(product, product.constLike(62)).cast(half),
-          (right(product, product.constLike(61)) & product.constLike(1)).cast(half),
-          right(fraction, by32).cast(narrow).bitcast(half),
-          right(fraction.cast(narrow), mantissa.constLike(1)).bitcast(half)};
-}
-/// The same bits where there are no 64-bit integers.
-Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window) {
-  DType narrow = dtypes::uint32.vec(laneCount(mantissa)), half = dtypes::int32.vec(laneCount(mantissa));
-  auto upper = [](UOp w) { return right(w, w.constLike(16)); };
-  auto lower = [](UOp w) { return w & w.constLike(0xffff); };
-  auto highWord = [&](UOp w) { // of mantissa * w, by products of 16 bits
-    UOp first = upper(mantissa) * lower(w) + upper(lower(mantissa) * lower(w));
-    UOp second = lower(mantissa) * upper(w) + lower(first);
-    return upper(mantissa) * upper(w) + upper(first) + upper(second);
-  };
-  UOp middle = mantissa * window[1], bottom = middle + highWord(window[2]);
-  UOp top = mantissa * window[0] + highWord(window[1]) + (bottom < middle).cast(narrow);
-  return {right(top, top.constLike(30)).cast(half),
-          (right(top, top.constLike(29)) & top.constLike(1)).cast(half),
-          (left(top, top.constLike(2)) | right(bottom, bottom.constLike(30))).bitcast(half),
-          right(left(bottom, bottom.constLike(2)), bottom.constLike(1)).bitcast(half)};
-}
-
-/// For any finite float32: multiplies the mantissa by the digits of 2/pi that matter at its exponent. The digits above the
-/// point modulo 4 are the quadrant, the digits below it the rest.
-Reduced reduceAny(UOp v, const Target& target) {
-  int n = laneCount(v);
-  DType narrow = dtypes::uint32.vec(n);
-  UOp bits = v.bitcast(narrow);
-  UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
-  UOp mantissa = (bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23);
-  // v = mantissa * 2^(exponent - 150). The window of digits starts two bits above the last bit that counts
-  // modulo 4, at bit exponent - 152 after the point. The digit before the point keeps the window inside the
-  // table for v >= 1/128.
-  UOp position = exponent + exponent.constLike(-120);
-  UOp word = right(position, position.constLike(5)), shift = position & position.constLike(31);
-  UOp rest31 = shift ^ shift.constLike(31);
-  std::array<UOp, 4> digits;
-  for (size_t offset = 0; offset < 4; ++offset) {
-    digits[offset] = UOp::constant(narrow, kTwoOverPi[offset]);
-    for (int64_t k = 1; k < 5 && static_cast<size_t>(k) + offset < kTwoOverPi.size(); ++k)
-      digits[offset] =
-          ne(word, word.constLike(k))
-              .where(digits[offset], UOp::constant(narrow, kTwoOverPi[static_cast<size_t>(k) + offset]));
-  }
-  std::array<UOp, 3>
-      window; // 96 bits of 2/pi; a shift by 32 - shift is done in two steps, since it may be 32
-  for (size_t k = 0; k < 3; ++k)
-    window[k] = left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31);
-  Turn turn = isSupported(target, dtypes::uint64) ? turnOf(mantissa, window) : turnInWords(mantissa, window);
-  UOp rest = mul(turn.high.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-32) +
-             mul(turn.low.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-63);
-  return {rest, turn.quadrant + turn.over};
-}
-
 UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
   Argument arg(v);
   UOp finite = arg.below(kInf) & arg.above(-kInf);
   UOp negative = arg.below(0.0), safe = finite.where(v, num(v, 0.0));
   UOp size = negative.where(mul(safe, -1), safe);
-  Reduced r;
-  constexpr double kSwitch = 1000;
-  if (arg.within(-kSwitch, kSwitch)) {
-    r = reduceSmall(size, multiplyAdd);
-  } else if (isDouble(v)) {
-    r = reduceSmall((size < num(v, 0x1p53)).where(size, num(v, 0.0)), multiplyAdd);
+  ReducedAngle r;
+  double largest = largestSmallAngle(v);
+  if (arg.within(-largest, largest)) {
+    r = reduceSmallAngle(size, multiplyAdd);
   } else {
-    UOp small = size < num(v, kSwitch);
-    Reduced big = reduceAny(small.where(num(v, kSwitch), size), multiplyAdd.target());
-    r = reduceSmall(small.where(size, num(v, 0.0)), multiplyAdd);
+    UOp small = size < num(v, largest);
+    ReducedAngle big = reduceAnyAngle(small.where(num(v, largest), size), multiplyAdd.target());
+    r = reduceSmallAngle(small.where(size, num(v, 0.0)), multiplyAdd);
     r = {small.where(r.rest, big.rest), small.where(r.quadrant, big.quadrant)};
   }
   // The series of sin for even quadrants and of cos for odd ones, on |rest| <= pi/4.

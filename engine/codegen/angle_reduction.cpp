@@ -1,0 +1,179 @@
+// Angles modulo pi/2: parts of pi/2 for small ones, digits of 2/pi for all others (after Payne and Hanek, 1983).
+//
+// Accuracy: the rest of a float32 has an error below 2^-31 of itself, that of a float64 one of about 2^-52, for every
+// number of its type, those next to a multiple of pi/2 included.
+#include "engine/codegen/angle_reduction.h"
+
+#include <array>
+#include <numbers>
+
+namespace uopscope {
+
+using namespace floatwords;
+
+namespace {
+
+/// 2/pi in 32-bit digits, two before the binary point, so that angles below 1 find their digits, too. Those of the
+/// largest float64 are the last seven.
+constexpr std::array<int64_t, 39> kTwoOverPi{
+    0,          0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041,
+    0xFE5163AB, 0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,
+    0xE88235F5, 0x2EBB4484, 0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B,
+    0x1FF897FF, 0xDE05980F, 0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D,
+    0x7527BAC7, 0xEBE5F17B, 0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046};
+
+UOp left(UOp x, UOp by) {
+  return x.alu(Op::SHL, {by});
+}
+UOp right(UOp x, UOp by) {
+  return x.alu(Op::SHR, {by});
+}
+
+/// N words of 2/pi, each of 32 bits, from bit `position` on, counted from the first bit of kTwoOverPi. The digits are
+/// found bit by bit of the word's number: 32 words are skipped or not, then 16, and so on.
+template <size_t N>
+std::array<UOp, N> digitsFrom(UOp position, size_t largestWord) {
+  DType narrow = position.dtype();
+  UOp word = right(position, position.constLike(5)), shift = position & position.constLike(31);
+  size_t count = largestWord + N + 1;
+  std::vector<UOp> digits;
+  for (size_t k = 0; k < count; ++k) digits.push_back(UOp::constant(narrow, kTwoOverPi[k]));
+  for (size_t step = 32; step; step /= 2) {
+    if (step > largestWord) continue;
+    UOp skips = ne(word & word.constLike(static_cast<int64_t>(step)), word.constLike(0));
+    size_t needed = N + step;
+    for (size_t k = 0; k < needed && k + step < digits.size(); ++k)
+      digits[k] = skips.where(digits[k + step], digits[k]);
+    if (digits.size() > needed) digits.resize(needed);
+  }
+  // A shift by 32 - shift is done in two steps, since it may be 32.
+  UOp rest31 = shift ^ shift.constLike(31);
+  std::array<UOp, N> window;
+  for (size_t k = 0; k < N; ++k)
+    window[k] = left(digits[k], shift) | right(right(digits[k + 1], shift.constLike(1)), rest31);
+  return window;
+}
+
+// --- float32 ---
+
+/// The product of a mantissa and three words of digits. The point is placed so that the top two of its last 64 bits are
+/// the quadrant. The remaining bits, read as a signed number, are the fraction of a quadrant: above one half they count
+/// down from the next quadrant.
+struct Turn {
+  UOp quadrant, over;
+  UOp high,
+      low; ///< halves of the fraction as int32, since few machines convert vectors of 64-bit integers to floats
+};
+Turn turnOf(UOp mantissa, const std::array<UOp, 3>& window) {
+  int n = laneCount(mantissa);
+  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n), half = dtypes::int32.vec(n);
+  UOp m = mantissa.cast(wide), by32 = m.constLike(32);
+  UOp product =
+      left(m * window[0].cast(wide), by32) + m * window[1].cast(wide) + right(m * window[2].cast(wide), by32);
+  UOp fraction = left(product, product.constLike(2));
+  return {right(product, product.constLike(62)).cast(half),
+          (right(product, product.constLike(61)) & product.constLike(1)).cast(half),
+          right(fraction, by32).cast(narrow).bitcast(half),
+          right(fraction.cast(narrow), mantissa.constLike(1)).bitcast(half)};
+}
+/// The same bits where there are no 64-bit integers.
+Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window) {
+  DType narrow = dtypes::uint32.vec(laneCount(mantissa)), half = dtypes::int32.vec(laneCount(mantissa));
+  auto upper = [](UOp w) { return right(w, w.constLike(16)); };
+  auto lower = [](UOp w) { return w & w.constLike(0xffff); };
+  auto highWord = [&](UOp w) { // of mantissa * w, by products of 16 bits
+    UOp first = upper(mantissa) * lower(w) + upper(lower(mantissa) * lower(w));
+    UOp second = lower(mantissa) * upper(w) + lower(first);
+    return upper(mantissa) * upper(w) + upper(first) + upper(second);
+  };
+  UOp middle = mantissa * window[1], bottom = middle + highWord(window[2]);
+  UOp top = mantissa * window[0] + highWord(window[1]) + (bottom < middle).cast(narrow);
+  return {right(top, top.constLike(30)).cast(half),
+          (right(top, top.constLike(29)) & top.constLike(1)).cast(half),
+          (left(top, top.constLike(2)) | right(bottom, bottom.constLike(30))).bitcast(half),
+          right(left(bottom, bottom.constLike(2)), bottom.constLike(1)).bitcast(half)};
+}
+ReducedAngle reduceFloat(UOp v, const Target& target) {
+  DType narrow = dtypes::uint32.vec(laneCount(v));
+  UOp bits = v.bitcast(narrow);
+  UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
+  UOp mantissa = (bits & bits.constLike((1 << 23) - 1)) | bits.constLike(1 << 23);
+  // v = mantissa * 2^(exponent - 150). The window starts at the bit of 2/pi by which the mantissa counts twice: two
+  // quadrants. That bit is the one of number exponent - 151 after the point, which the table has 64 bits before.
+  UOp position = exponent + exponent.constLike(64 - 152);
+  auto window = digitsFrom<3>(position, (254 + 64 - 152) / 32);
+  Turn turn = isSupported(target, dtypes::uint64) ? turnOf(mantissa, window) : turnInWords(mantissa, window);
+  UOp rest = mul(turn.high.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-32) +
+             mul(turn.low.cast(v.dtype()), std::numbers::pi / 2 * 0x1p-63);
+  return {rest, turn.quadrant + turn.over};
+}
+
+// --- float64 ---
+
+/// The upper five of the last six words of the product of two words and six, the highest first. The carry out of
+/// the sixth is left out: it counts less than one in the fifth.
+std::array<UOp, 5> productOf(UOp high, UOp low, const std::array<UOp, 6>& window) {
+  UOp word = low.constLike(0xffffffff), by32 = low.constLike(32), carry;
+  std::array<UOp, 6> lows, highs; // products of each word with `low` and with `high`
+  for (size_t k = 0; k < window.size(); ++k) {
+    UOp w = window[k].cast(low.dtype());
+    lows[k] = low * w;
+    highs[k] = high * w;
+  }
+  std::array<UOp, 5> words;
+  for (size_t k = words.size(); k-- > 0;) {
+    UOp sum = (lows[k] & word) + right(lows[k + 1], by32) + (highs[k + 1] & word);
+    if (k + 2 < highs.size()) sum = sum + right(highs[k + 2], by32);
+    if (carry) sum = sum + carry;
+    words[k] = sum & word;
+    carry = right(sum, by32);
+  }
+  return words;
+}
+/// As for float32, with 126 bits of a fraction: a float64 comes as near as 2^-61 to a multiple of pi/2.
+ReducedAngle reduceDouble(UOp v) {
+  int n = laneCount(v);
+  DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n), half = dtypes::int32.vec(n);
+  UOp bits = v.bitcast(wide);
+  UOp exponent = right(bits, bits.constLike(52)) & bits.constLike(2047);
+  UOp low = bits & bits.constLike(0xffffffff);
+  UOp high = (right(bits, bits.constLike(32)) & bits.constLike((1 << 20) - 1)) | bits.constLike(1 << 20);
+  UOp position = (exponent + exponent.constLike(64 - 1077)).cast(narrow);
+  std::array<UOp, 5> words = productOf(high, low, digitsFrom<6>(position, (2046 + 64 - 1077) / 32));
+  UOp over = right(words[0], words[0].constLike(29)) & words[0].constLike(1);
+  UOp isOver = ne(over, over.constLike(0));
+  // Above one half of a quadrant the bits are turned over, so that sums of words lose none to a difference.
+  std::array<UOp, 4> parts;
+  double weight = std::numbers::pi / 2 * 0x1p-32;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    UOp part = (left(words[k], over.constLike(2)) | right(words[k + 1], over.constLike(30))).cast(narrow);
+    parts[k] = isOver.where(part ^ part.constLike(0xffffffff), part).cast(v.dtype());
+  }
+  UOp rest =
+      mul((parts[0] + mul(parts[1], 0x1p-32)) + mul(parts[2] + mul(parts[3], 0x1p-32), 0x1p-64), weight);
+  return {isOver.where(mul(rest, -1), rest), (right(words[0], over.constLike(30)) + over).cast(half)};
+}
+
+} // namespace
+
+/// A small angle has less than 2^24 quadrants: an int32 holds them, and their products with parts of 25 bits are exact.
+double largestSmallAngle(UOp v) {
+  return isDouble(v) ? 0x1p24 : 1000;
+}
+
+ReducedAngle reduceSmallAngle(UOp v, const MultiplyAdd& multiplyAdd) {
+  UOp q = add(mul(v, 2 / std::numbers::pi), 0.5).cast(dtypes::int32.vec(laneCount(v))), f = q.cast(v.dtype());
+  static constexpr std::array kFloatParts{1.5703125, 4.837512969970703125e-4, 7.549533620476722717e-8,
+                                          2.5633441e-12};
+  static constexpr std::array kDoubleParts{0x1.921fb5p+0, 0x1.110b46p-26, 0x1.1a6263p-54,
+                                           0x1.8a2e03707344ap-81};
+  UOp rest = v;
+  for (double part : isDouble(v) ? kDoubleParts : kFloatParts) rest = multiplyAdd(f, num(v, -part), rest);
+  return {rest, q};
+}
+
+ReducedAngle reduceAnyAngle(UOp v, const Target& target) {
+  return isDouble(v) ? reduceDouble(v) : reduceFloat(v, target);
+}
+
+} // namespace uopscope
