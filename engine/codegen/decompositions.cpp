@@ -173,8 +173,9 @@ bool mayWrapFromSmall(UOp u, int& budget) {
   return false;
 }
 /// LLVM 19 miscompiles the conversion of such a value to a float in vectors: it converts the number of the
-/// smaller type. This uses a signed conversion instead. Where the value is too large for it, the conversion
-/// takes half of the value, with the last bit kept for rounding, and doubles the result.
+/// smaller type. This uses a signed conversion instead. Where the value is too large for it, a float64 of 32 bits gets
+/// what the sign took; any other conversion takes half of the value, with the last bit kept for rounding, and doubles
+/// the result.
 UOp floatOfWrapped(Match& m) {
   UOp v = m[x];
   DType to = m.root().dtype();
@@ -182,9 +183,12 @@ UOp floatOfWrapped(Match& m) {
   if (!to.isFloat() || !v.dtype().isUnsigned() || v.dtype().scalar().itemsize() < 4)
     return m.decline("no wide unsigned number to a float");
   if (!mayWrapFromSmall(v, budget)) return m.decline("it does not come from a small signed number");
-  DType same = (v.dtype().scalar().itemsize() == 4 ? dtypes::int32 : dtypes::int64).vec(laneCount(v));
-  UOp whole = v.cast(same), half = ((v / v.constLike(2)) | (v & v.constLike(1))).cast(same).cast(to);
-  return (whole < whole.constLike(0)).where(half * half.constLike(2), whole.cast(to));
+  const bool isWord = v.dtype().scalar().itemsize() == 4;
+  DType same = (isWord ? dtypes::int32 : dtypes::int64).vec(laneCount(v));
+  UOp whole = v.cast(same), isLarge = whole < whole.constLike(0), plain = whole.cast(to);
+  if (isWord && to.kind() == Scalar::Float64) return isLarge.where(plain + UOp::constant(to, 0x1p32), plain);
+  UOp half = ((v / v.constLike(2)) | (v & v.constLike(1))).cast(same).cast(to);
+  return isLarge.where(half * half.constLike(2), plain);
 }
 
 // --- Threefry-2x32 with 20 rounds, in 32-bit words ---

@@ -157,6 +157,11 @@ TEST_CASE_FIXTURE(CodegenRulesFixture,
   CHECK(made.is(Op::WHERE));
   CHECK(made.src(2) == wide.cast(dtypes::int64).cast(dtypes::float32));
   CHECK(apply(rules, "float-of-wrapped", (wide + wide.constLike(5)).cast(dtypes::float64), ctx));
+  UOp word = small.cast(dtypes::uint32); // a float64 holds it: halves would lose its last bit
+  CHECK(simplify(apply(rules, "float-of-wrapped", word.cast(dtypes::float64), ctx)
+                     .substitute({{i, i.constLike(-1)}}))
+            .constValue()
+            .asDouble() == 4294967295.0);
   UOp positive = UOp::variable("positive", 0, 9, dtypes::int32);
   CHECK_FALSE(apply(rules, "float-of-wrapped", positive.cast(dtypes::uint64).cast(dtypes::float32), ctx));
   CHECK_FALSE(apply(rules, "float-of-wrapped", made.src(1).src(0), ctx));

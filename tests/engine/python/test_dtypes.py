@@ -52,6 +52,15 @@ def test_casts_between_all_types():
       x = values.astype(NUMPY[a])
       same(Tensor(x, device=d).cast(b), x.astype(NUMPY[b]))
 
+def test_three_types_in_a_row():
+  # A number that wraps on its way: from -1 of 8 bits to 4294967295 of 32, which float64 holds and float32 rounds.
+  edges = np.array([-(1 << 63), -(1 << 31), -32768, -128, -3, -1, 0, 1, 3, 127, 32767, (1 << 31) - 1, (1 << 63) - 1])
+  for d in DEVICES:
+    for a, b, c in itertools.product(INTS, INTS, NUMPY):
+      x = np.tile(edges.astype(NUMPY[a]), 1 if d == "REF" else 5)
+      got, want = Tensor(x, device=d).realize().cast(b).cast(c), x.astype(NUMPY[b]).astype(NUMPY[c])
+      same(got, want)
+
 def test_integers_wrap():
   for d in DEVICES:
     for a, b in itertools.product(INTS, INTS):
