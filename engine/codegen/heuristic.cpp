@@ -4,7 +4,7 @@
 // On a CPU, an axis along which results are contiguous becomes lanes if every read is either contiguous along
 // it or independent of it. A second axis becomes lanes if some read does not depend on it: each loaded value
 // is then used several times. A short sum is unrolled, so that each lane has an accumulator of its own.
-// heuristic_groups.cpp chooses for targets with work groups.
+// heuristic_elementwise.cpp chooses for kernels without a sum, heuristic_groups.cpp for targets with work groups.
 #include "engine/codegen/heuristic.h"
 
 #include "engine/base/context_var.h"
@@ -185,106 +185,6 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
       continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }
-}
-
-/// For a copy that reads along one loop and writes along another: a square tile of both loops makes all reads
-/// and writes vectors, and uses whole cache lines.
-void chooseForTransposed(KernelOptimizer& s, const KernelShape& k, int64_t width) {
-  for (UOp written : k.outputs)
-    for (UOp read : k.outputs) {
-      if (read == written || !writtenNextToEachOther(k, written)) continue;
-      bool any = false, all = true;
-      for (UOp r : k.reads) {
-        int64_t along = strideOf(r, written);
-        bool apart = along != 0 && along != 1;
-        any |= apart;
-        all &= !apart || (along != TileAxis::kNotLinear && strideOf(r, read) == 1);
-      }
-      int64_t down = largestDivisor(extentOf(read), {width, width / 2, 4});
-      int64_t across = largestDivisor(extentOf(written), {width, width / 2, 4});
-      if (!any || !all || !down || !across) continue;
-      Decision why =
-          inWords("it is read along one loop and written along the other: a square of both is whole vectors");
-      if (tryApply(s, OptOp::UPCAST, axisOf(s, read), down, why))
-        tryApply(s, OptOp::UPCAST, axisOf(s, written), across, why);
-      return;
-    }
-}
-
-/// A short loop along which everything that is read repeats, such as the rows of a small matrix of constants: written out, each
-/// number is loaded once for all of its results, and the constants are known.
-void chooseForRepeated(KernelOptimizer& s, const KernelShape& k) {
-  constexpr int64_t kLongest = 8;
-  if (k.reads.empty()) return;
-  for (UOp r : k.outputs) {
-    const int64_t n = extentOf(r);
-    if (n < 2 || n > kLongest || r.axisType() != AxisType::Loop ||
-        std::ranges::any_of(k.reads, [&](UOp read) { return read.dependsOn(r); }))
-      continue;
-    tryApply(s, OptOp::UPCAST, axisOf(s, r), n,
-             inWords("what it reads is the same along it, and is loaded once"));
-    return;
-  }
-}
-
-/// Rows that are read at places which are computed, such as those of a resized picture: several at once share the places.
-void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
-  constexpr int kFewest = 6; // operations that rows share
-  const std::vector<UOp> nodes = s.ast().toposort();
-  UOp best;
-  int most = kFewest - 1;
-  for (UOp r : k.outputs) {
-    if (r.axisType() != AxisType::Loop || writtenNextToEachOther(k, r) ||
-        !largestDivisor(extentOf(r), {8, 4, 2}) ||
-        !std::ranges::all_of(k.reads, [&](UOp read) { return read.dependsOn(r); }))
-      continue;
-    int shared = 0;
-    for (UOp u : nodes)
-      shared +=
-          u.in(group::kAlu) && u.dtype().kind() != Scalar::Index && !u.dependsOn(r) && !u.ranges().empty();
-    if (shared > most) best = r, most = shared;
-  }
-  if (best)
-    tryApply(s, OptOp::UPCAST, axisOf(s, best), largestDivisor(extentOf(best), {8, 4, 2}),
-             inWords("the places that are read are computed once for all of its steps"));
-}
-
-/// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each
-/// gets one register: two of each would not fit, and would go to memory and back.
-int64_t lanesOfValues(const Target& target, const KernelShape& k, int64_t width) {
-  auto wide = [](const std::vector<UOp>& accesses) {
-    return std::ranges::count_if(accesses, [](UOp a) { return a.dtype().base().itemsize() == 8; });
-  };
-  const RegisterFile file = registerFileOf(target);
-  const int64_t values = std::max(wide(k.reads), wide(k.writes)), bytes = 8 * width;
-  return bytes > file.vectorBytes && values * bytes > file.vectors * file.vectorBytes ? width / 2 : width;
-}
-
-/// A loop that was cut leaves several loops in the kernel: each of them gets lanes.
-void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most) {
-  const int64_t width = lanesOfValues(s.target(), k, most);
-  std::vector<UOp> done; // stores that have lanes already
-  for (UOp r : k.outputs) {
-    std::vector<UOp> writes;
-    for (UOp w : k.writes)
-      if (w.dependsOn(r)) writes.push_back(w);
-    bool suits =
-        !writes.empty() && readsSuitLanes(k, r) && std::all_of(writes.begin(), writes.end(), [&](UOp w) {
-          return strideOf(w, r) == 1 && std::find(done.begin(), done.end(), w) == done.end();
-        });
-    if (!suits) continue;
-    done.insert(done.end(), writes.begin(), writes.end());
-    const int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
-    const Decision why = inWords("what is read and written lies next to each other along it");
-    if (amount < width / 2 && extentOf(r) >= 2 * width &&
-        tryOverlap(s, OptOp::UPCAST, axisOf(s, r), width, why))
-      continue;
-    if (amount) tryApply(s, OptOp::UPCAST, axisOf(s, r), amount, why);
-  }
-  if (!done.empty()) return chooseForRepeated(s, k);
-  const size_t before = s.applied().size();
-  chooseForTransposed(s, k, width);
-  if (s.applied().size() == before) chooseForSharedPlaces(s, k);
 }
 
 /// Whether loops follow a reduction that they do not repeat: a kernel that keeps rows.

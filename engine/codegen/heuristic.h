@@ -1,5 +1,5 @@
 // Opts chosen by looking at a kernel: its reads, its writes, its loops, and the stride of each access along
-// each loop. heuristic.cpp chooses for processors with vector lanes, heuristic_groups.cpp for targets with
+// each loop. heuristic.cpp and the files beside it choose for processors with vector lanes, heuristic_groups.cpp for targets with
 // work groups.
 //
 //   KernelShape k = inspect(s);
@@ -51,6 +51,9 @@ bool tryApply(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Deci
 /// The same with tiles, or threads, that may overlap (kOverlap).
 bool tryOverlap(KernelOptimizer& s, OptOp op, int axis, int64_t amount, const Decision& why);
 Decision inWords(const char* words);
+
+/// Opts of a kernel without a sum, of at most `most` lanes.
+void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most);
 
 /// Opts of a reduction over a window of each channel alone, whose rows are short or read in steps; false if it is none, or the target
 /// loads no vectors under masks.

@@ -35,6 +35,11 @@ uint64_t identityOf(const std::vector<std::shared_ptr<const Rule>>& rules) {
   return known.numbers.try_emplace(std::move(definitions), known.numbers.size() + 1).first->second;
 }
 
+} // namespace
+
+// A member of PatternMatcher has this type, so it has a name that other files see (g++ warns otherwise where files are compiled
+// together).
+
 /// The variants ("ways") of all rules for one operation, in order, and tables with a bit per way. The tables
 /// select the ways that can match a node: by its scalar kind, its number of sources, and the operations of
 /// its first three sources.
@@ -122,8 +127,6 @@ private:
     return bits;
   }
 };
-
-} // namespace
 
 struct PatternMatcher::Compiled {
   std::vector<std::shared_ptr<const Rule>> rules;

@@ -115,10 +115,9 @@ Tensor leading(const Tensor& a, int64_t axis, From from) {
 
 template <class How>
 Tensor states(const Tensor& factors, const Tensor& terms, From from) {
-  constexpr int64_t kRows = 16;
-  const int64_t n = terms.intShape().back(), last = terms.ndim() - 1;
+  const int64_t last = terms.ndim() - 1;
   auto turned = [&](const Tensor& t, int64_t axis) { return from == From::Behind ? t.flip({axis}) : t; };
-  if (prod(terms.shape()).i() < kRows * n)
+  if (!goesAlongFirst(terms))
     return turned(alongLast<How>(leading(factors, last, from), turned(terms, last)), last);
   // Rows are turned round where they lie side by side: a reversed axis is not transposed by tiles.
   Tensor a = moved(factors, last, 0).contiguous(), b = moved(terms, last, 0).contiguous();
@@ -177,6 +176,15 @@ Tensor recurrence(const Tensor& a, const Tensor& b, From from) {
 }
 
 } // namespace
+
+bool goesAlongFirst(const Tensor& t) {
+  constexpr int64_t kRows = 16;
+  return prod(t.shape()).i() >= kRows * t.intShape().back();
+}
+Tensor asRecurrencesRead(const Tensor& t) {
+  const int64_t last = t.ndim() - 1;
+  return goesAlongFirst(t) ? moved(moved(t, last, 0).contiguous(), 0, last) : t;
+}
 
 Tensor linearRecurrence(const Tensor& factors, const Tensor& terms) {
   return recurrence(factors, terms, From::Before);

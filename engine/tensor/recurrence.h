@@ -11,6 +11,12 @@
 
 namespace uopscope {
 
+/// The same values as a recurrence along the last axis reads them: stored with the axis first where there are rows for lanes.
+/// What is computed from such tensors needs no turning.
+Tensor asRecurrencesRead(const Tensor& t);
+/// Whether that is with the axis first.
+bool goesAlongFirst(const Tensor& t);
+
 /// The states, for factors and terms of equal shape and type. factors[0] is not used.
 Tensor linearRecurrence(const Tensor& factors, const Tensor& terms);
 /// Sums that begin anew wherever `continues`, a boolean of the shape of `terms`, is false: what lies before does not
