@@ -4,10 +4,11 @@
 //
 //   sort    runs of 2, 4, 8 ... elements, neighbouring runs in opposite orders, until one run is left
 //   top-k   runs as long as k; of two runs in opposite orders the first of each pair of elements are the first of both:
-//           half of the remaining runs, until one is left
+//           half of the remaining runs, until one is left. Of many elements, those in the k groups whose first ones come first:
+//           of 4,096 and k = 8, 256 groups of 16 give 8, and these 128 elements
 //
 // A NaN is larger than any number. Positions are sorted along with keys, by a network of their own; of equal values the
-// first comes first. The exchanges of values do not say which of two equal elements went where, so the network has no
+// first comes first. The exchanges of values do not say which of two equal elements went where, so that network has no
 // derivative of its own: a result has the tangent of the element at its position, and so its gradient goes there.
 #include "engine/base/engine_session.h"
 #include "engine/runtime/device.h"
@@ -233,40 +234,84 @@ Tensor derivedByPosition(const Tensor& values, const Tensor& source, const Tenso
   return Tensor::fromUOp(withDerivative(values.uop(), inputs, key), source.requiresGrad());
 }
 
+/// The first `k` records along an axis of `t`, by the network; `last` comes behind all others.
+Tensor firstByNetwork(Record record, const std::vector<ConstValue>& last, size_t d, int64_t k,
+                      bool largestFirst) {
+  const int64_t n = record[0].intDim(d);
+  const int bits = bitLength(n - 1), wires = bitLength(k - 1);
+  Bounds grow(record[0].shape().size(), {0, 0});
+  grow[d] = {0, Sint((int64_t{1} << bits) - n)};
+  const auto axis = static_cast<int64_t>(d);
+  for (size_t i = 0; i < record.size(); ++i)
+    record[i] = record[i].pad(grow, last[i]).unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)));
+  std::vector<std::optional<Sint>> cut(grow.size());
+  cut[d] = Sint(k);
+  return Network(std::move(record), stepsOf(d, bits, wires), largestFirst)
+      .run()
+      .back()
+      .flatten(axis, axis + bits - 1)
+      .shrinkTo(cut);
+}
+
+/// 0, 1 ... n-1 along an axis, of a shape that is 1 elsewhere.
+Tensor numbersAlong(const Tensor& like, size_t d, int64_t n) {
+  Shape column(like.shape().size(), Sint(1));
+  column[d] = Sint(n);
+  return Tensor::arange(n, {like.device(), dtypes::int32, {}}).reshape(column);
+}
+
+/// The positions that belong to the `k` smallest keys, below `span`, a power of two; equal keys are in the order of positions.
+Tensor positionsByNetwork(const Tensor& key, const Tensor& positions, int64_t span, size_t d, int64_t k) {
+  if (!fitsOneNumber(key))
+    return firstByNetwork({key, positions}, {dtypeMax(key.dtype()), ConstValue::ofInt(span - 1)}, d, k,
+                          false);
+  Tensor both = key.cast(dtypes::int64).mul(span).add(positions.cast(dtypes::int64));
+  return firstByNetwork({both}, {dtypeMax(dtypes::int64)}, d, k, false).bitAnd(span - 1).cast(dtypes::int32);
+}
+
+constexpr int64_t kGroups = 32; ///< runs from which on groups are looked at first
+constexpr int64_t kFound =
+    128; ///< runs from which on values are read at their positions, once these are found
+
+/// Elements for each one that is kept, whose number is raised to a power of two.
+int64_t runsOf(int64_t n, int64_t k) {
+  return n >> bitLength(k - 1);
+}
+
+/// The positions of the `k` smallest keys along an axis. Of many keys they are in the k groups with the smallest ones, which
+/// are found first: with groups of sqrt(n/k) keys that leaves 2 sqrt(nk) of n for the network.
+Tensor positionsOfFirst(const Tensor& key, size_t d, int64_t k) {
+  const int64_t n = key.intDim(d);
+  const auto axis = static_cast<int64_t>(d);
+  if (runsOf(n, k) < kGroups) {
+    Tensor positions = numbersAlong(key, d, n).expand(key.shape());
+    return positionsByNetwork(key, positions, int64_t{1} << bitLength(n - 1), d, k);
+  }
+  const int64_t size = int64_t{1} << (bitLength(runsOf(n, k)) / 2), groups = (n + size - 1) / size;
+  Bounds grow(key.shape().size(), {0, 0});
+  grow[d] = {0, Sint(groups * size - n)};
+  Tensor cells = key.pad(grow, dtypeMax(key.dtype())).unflatten(axis, {Sint(groups), Sint(size)});
+  Tensor first = positionsOfFirst(cells.min(Ints{axis + 1}).contiguous(), d, k).contiguous();
+  Shape wide = cells.shape();
+  wide[d] = Sint(k);
+  Tensor group = first.unsqueeze(axis + 1).expand(wide);
+  Tensor positions = group.mul(size).add(numbersAlong(group, d + 1, size));
+  return positionsByNetwork(cells.gather(axis, group).flatten(axis, axis + 1),
+                            positions.flatten(axis, axis + 1), int64_t{1} << bitLength(groups * size - 1), d,
+                            k);
+}
+
 /// The first `k` of an axis in order, and where they came from.
 std::pair<Tensor, Tensor> firstInOrder(const Tensor& all, size_t d, int64_t k, bool descending) {
-  // Computed once: values and positions are found by networks of their own.
-  Tensor source = all.contiguous();
-  int64_t n = all.shape()[d].i();
-  int bits = bitLength(n - 1), wires = bitLength(k - 1);
-  const int64_t full = int64_t{1} << bits;
-  Bounds grow(all.shape().size(), {0, 0});
-  grow[d] = {0, Sint(full - n)};
-  auto axis = static_cast<int64_t>(d);
-  auto apart = [&](const Tensor& t, ConstValue last) {
-    return t.pad(grow, last).unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)));
-  };
-  auto sorted = [&](Record record, bool largestFirst) {
-    Tensor t = Network(std::move(record), stepsOf(d, bits, wires), largestFirst).run().back();
-    std::vector<std::optional<Sint>> cut(all.shape().size());
-    cut[d] = Sint(k);
-    return t.flatten(axis, axis + bits - 1).shrinkTo(cut);
-  };
+  Tensor source = all.contiguous(); // computed once
+  Tensor positions = positionsOfFirst(orderKey(source, descending), d, k).cast(dtypes::defaultInt());
+  if (runsOf(all.intDim(d), k) >= kFound)
+    return {source.gather(static_cast<int64_t>(d), positions), positions};
+  // A network of values alone takes half the time of one that finds positions.
   ConstValue last = descending      ? dtypeMin(all.dtype())
                     : all.isFloat() ? ConstValue::ofFloat(NAN)
                                     : dtypeMax(all.dtype());
-  Tensor key = orderKey(source, descending);
-  Shape column(all.shape().size(), Sint(1)), whole = all.shape();
-  column[d] = whole[d] = Sint(full);
-  Tensor numbers = Tensor::arange(full, {all.device(), dtypes::int32, {}}).reshape(column).expand(whole);
-  Record keyed{apart(key, dtypeMax(key.dtype())),
-               numbers.unflatten(axis, Shape(static_cast<size_t>(bits), Sint(2)))};
-  const bool packs = fitsOneNumber(key);
-  if (packs) keyed = {keyed[0].cast(dtypes::int64).mul(full).add(keyed[1].cast(dtypes::int64))};
-  Tensor positions = sorted(keyed, false);
-  if (packs) positions = positions.bitAnd(full - 1);
-  positions = positions.cast(dtypes::defaultInt());
-  Tensor values = sorted({apart(source, last)}, descending);
+  Tensor values = firstByNetwork({source}, {last}, d, k, descending);
   return {all.isFloat() ? derivedByPosition(values, source, positions, d) : values, positions};
 }
 

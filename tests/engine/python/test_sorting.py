@@ -37,6 +37,17 @@ def test_first_of_many():
   for n, k in ((1, 1), (2, 1), (5, 5), (9, 2), (64, 1), (100, 7), (300, 40)): holds(numbers((3, n), np.float32), 1, k)
   assert Tensor([3.0, 1.0]).topk(0)[0].shape == (0,)
 
+def test_first_of_very_many():
+  """Groups are looked at first: equal values in several of them, the last one not full, two levels of groups."""
+  for n, k in ((33, 1), (255, 3), (1000, 3), (4097, 10), (5000, 1)): holds(numbers((2, n), np.float32), 1, k)
+  for kind in TYPES: holds(numbers((2, 300), kind), 1, 4)
+  holds(numbers((400, 3), np.float32), 0, 2), holds(np.full((2, 500), np.nan, np.float32), 1, 3), holds(np.full((2, 500), np.inf, np.float32), 1, 3)
+  x = numbers((2, 700), np.float32); w = rng.standard_normal((2, 5)).astype(np.float32)
+  got = Tensor(x, requires_grad=True); (got.topk(5)[0].isnan().where(0, got.topk(5)[0]) * Tensor(w)).sum().backward()
+  order = positions(x, 1, True)[:, :5]; want = np.zeros_like(x); np.put_along_axis(want, order, np.where(np.isnan(np.take_along_axis(x, order, 1)), 0, w), 1)
+  np.testing.assert_array_equal(got.grad.numpy(), want)
+  np.testing.assert_array_equal(uopscope.vmap(lambda r: r.topk(5)[1])(Tensor(x)).numpy(), order)
+
 def test_one_answer_whatever_the_lanes():
   for level in levels():
     with Context(CPU_TARGET=level): holds(numbers((18, 37), np.float32), 1, 4)
@@ -74,6 +85,6 @@ def test_a_gradient_costs_no_other_network():
 
 def test_a_network_is_few_kernels():
   x = Tensor(numbers((256, 1024), np.float32)).realize()
-  assert len(x.sort(1)[0].schedule()) <= 20 and len(x.topk(8, 1)[0].schedule()) <= 11
+  assert len(x.sort(1)[0].schedule()) <= 20 and len(x.topk(8, 1)[0].schedule()) <= 13
 
 if __name__ == "__main__": run(globals())
