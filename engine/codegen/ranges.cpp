@@ -220,6 +220,9 @@ int workBelow(UOp choice) {
 /// A piece that is a copy is worth a loop of its own from so many elements on.
 constexpr int64_t kShortestCopy = 32;
 
+/// A row between margins is worth one from so many on.
+constexpr int64_t kShortestRow = 14;
+
 /// Whether positions in a range decide which of several memories is read, as where tensors are joined: inside each piece that
 /// is a copy, and between them every element would ask for a part of each memory.
 bool joinsMemories(std::span<const UOp> nodes, UOp range) {
@@ -254,6 +257,29 @@ std::set<int64_t> cutsOf(std::span<const UOp> nodes, UOp range, int worth) {
   return cuts;
 }
 
+/// Whether neighbours along the range are stored side by side, by every store.
+bool isStoredAlong(UOp effect, UOp range) {
+  auto along = [&](UOp s) { return s.is(Op::STORE) && coefficientOf(s.src(0).src(1), range) == 1; };
+  return effect.is(Op::GROUP) ? std::ranges::all_of(effect.src(), along) : along(effect);
+}
+
+/// Whether a read in a row of results is gated by the place in the row: a copy with margins. Between them every lane would ask for its
+/// element alone.
+bool hasMargins(std::span<const UOp> nodes, UOp effect, UOp range) {
+  return !effect.below().has(Op::REDUCE) && isStoredAlong(effect, range) &&
+         std::ranges::any_of(nodes, [&](UOp u) {
+           return u.is(Op::INDEX) && u.src(1).is(Op::WHERE) && u.src(1).src(0).dependsOn(range) &&
+                  coefficientOf(u.src(1).src(1), range) == 1;
+         });
+}
+/// The length of the longest piece.
+int64_t longestOf(const std::set<int64_t>& cuts) {
+  int64_t longest = 0;
+  for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at)
+    longest = std::max(longest, *std::next(at) - *at);
+  return longest;
+}
+
 /// The positions where the range, after a constant is added, begins another multiple of a divisor: there `(r + 493) % 500`, the
 /// index of a rolled tensor, wraps around. Between them it is a sum. Too many wraps leave it a remainder.
 void addWraps(std::span<const UOp> nodes, UOp range, std::set<int64_t>& cuts) {
@@ -267,12 +293,6 @@ void addWraps(std::span<const UOp> nodes, UOp range, std::set<int64_t>& cuts) {
     if (by < 1 || added < 0 || (added + extent - 1) / by - added / by > kMostWraps) continue;
     for (int64_t at = (added / by + 1) * by - added; at < extent; at += by) cuts.insert(at);
   }
-}
-
-/// Whether neighbours along the range are stored side by side, by every store.
-bool isStoredAlong(UOp effect, UOp range) {
-  auto along = [&](UOp s) { return s.is(Op::STORE) && coefficientOf(s.src(0).src(1), range) == 1; };
-  return effect.is(Op::GROUP) ? std::ranges::all_of(effect.src(), along) : along(effect);
 }
 
 /// Pieces of one length share their loops, so that values which several store are computed once. The others have loops of their own
@@ -296,8 +316,9 @@ UOp cutStoreRange(Match& m) {
     const size_t compared = cuts.size();
     if (mayWrap && isStoredAlong(effect, range)) addWraps(nodes, range, cuts);
     const bool isJoined = cuts.size() < 3 && joinsMemories(nodes, range);
-    if (isJoined) cuts = cutsOf(nodes, range, 0);
-    if (cuts.size() < 3) continue;
+    const bool isPadded = cuts.size() < 3 && !isJoined && hasMargins(nodes, effect, range);
+    if (isJoined || isPadded) cuts = cutsOf(nodes, range, 0);
+    if (cuts.size() < 3 || (isPadded && longestOf(cuts) < kShortestRow)) continue;
     int64_t first = *std::next(cuts.begin()), shortest = first;
     for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at)
       shortest = std::min(shortest, *std::next(at) - *at);
@@ -311,6 +332,7 @@ UOp cutStoreRange(Match& m) {
       std::set<int64_t> inner(std::next(cuts.begin()), std::prev(cuts.end()));
       return fmt::format("{} is cut at {}: {}", range.render(), fmt::join(inner, ", "),
                          isJoined                 ? "pieces of different memories are joined there"
+                         : isPadded               ? "a margin begins or ends there"
                          : cuts.size() > compared ? "an index wraps around there"
                          : loops.size() == 1
                              ? "comparisons with it decide about values, and the loop stands alone"

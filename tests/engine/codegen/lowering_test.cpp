@@ -210,17 +210,30 @@ TEST_CASE("a loop that asks which part it is in becomes one for each part, also 
   }
 }
 
-TEST_CASE("a loop inside another is not cut to leave out a read") {
+TEST_CASE("a loop inside another is cut to leave out a read where a row of results is long") {
   Pool pool;
   PoolScope scope(pool);
-  UOp i = UOp::range(8, 0), j = UOp::range(18, 1);
-  UOp inside = (j >= 1) & (j < 17);
-  UOp value = read(memory(1, 8 * 16), (i * 16 + j - 1).validWhere(inside));
-  LoweredKernel k =
-      checkKernel(kernel({memory(0, 8 * 18).indexed({i * 18 + j}).store(value).end({i, j})}), plainTarget(4));
-  int loops = 0;
-  for (UOp u : k.uops) loops += u.is(Op::RANGE);
-  CHECK(loops == 2);
+  auto padded = [](int64_t columns, DType type, int lanes) {
+    const int64_t row = columns + 3;
+    UOp i = UOp::range(8, 0), j = UOp::range(row, 1);
+    UOp value =
+        read(memory(1, 8 * columns, type), (i * columns + j - 1).validWhere((j >= 1) & (j < columns + 1)));
+    return checkKernel(kernel({memory(0, 8 * row, type).indexed({i * row + j}).store(value).end({i, j})}),
+                       plainTarget(lanes));
+  };
+  auto loopsOf = [](const LoweredKernel& k) {
+    return std::ranges::count_if(k.uops, [](UOp u) { return u.is(Op::RANGE); });
+  };
+  CHECK(loopsOf(padded(8, dtypes::float32, 1)) == 2);
+  for (int64_t columns : {14, 16, 33, 56})
+    for (int lanes : {1, 4, 8, 16})
+      for (DType type : {dtypes::float32, dtypes::float64, dtypes::int8}) {
+        LoweredKernel k = padded(columns, type, lanes);
+        CAPTURE(k.name);
+        // No read asks whether it is inside of its row.
+        for (UOp u : k.uops)
+          if (u.is(Op::LOAD)) CHECK(u.srcCount() == 1);
+      }
 }
 
 TEST_CASE("a loop whose index wraps around is cut there") {
