@@ -234,7 +234,7 @@ Tensor derivedByPosition(const Tensor& values, const Tensor& source, const Tenso
   return Tensor::fromUOp(withDerivative(values.uop(), inputs, key), source.requiresGrad());
 }
 
-/// The first `k` records along an axis of `t`, by the network; `last` comes behind all others.
+/// The last members of the first `k` records along an axis, by the network; `last` comes behind all records.
 Tensor firstByNetwork(Record record, const std::vector<ConstValue>& last, size_t d, int64_t k,
                       bool largestFirst) {
   const int64_t n = record[0].intDim(d);
