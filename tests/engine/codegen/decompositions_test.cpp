@@ -115,7 +115,7 @@ TEST_CASE("transcendental functions by arithmetic are accurate") {
 TEST_CASE("the sine of any float64 is accurate") {
   Pool pool;
   PoolScope scope(pool);
-  // The last is the float64 nearest to a multiple of pi/2: its sine is 1 and its cosine 4.7e-19; twice it, 2^-60.
+  // The first is the float64 nearest to a multiple of pi/2: its sine is 1 and its cosine 4.7e-19; twice it, 2^-60.
   std::vector<double> angles = kSpecial;
   for (double a : {0x1.6ac5b262ca1ffp+849, 0x1.6ac5b262ca1ffp+850, 1.7976931348623157e308, 0x1p1023, 0x1p53,
                    0x1p62, 999.9, 1000.1})
