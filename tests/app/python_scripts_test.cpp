@@ -60,7 +60,7 @@ void runAll(const std::vector<std::string>& files) {
                           files[i]);
   };
   std::vector<std::thread> workers;
-  for (int n = 0; n < cpuCount(); ++n) workers.emplace_back(work);
+  for (int n = 0; n < uopscope::cpuCount(); ++n) workers.emplace_back(work);
   for (std::thread& worker : workers) worker.join();
   for (size_t i = 0; i < files.size(); ++i) {
     CAPTURE(files[i]);
