@@ -22,6 +22,7 @@ constexpr int64_t kMostRuns =
     64; ///< of groups at a time that are counted; longer launches go on in the same way
 
 constexpr RuleDef kBand[] = {RULE("band-of-blocks", pat::any(Op::RANGE), pat::entry())};
+const KnownRules kBandKnown(kBand);
 
 struct Blocks {
   UOp rows, columns;

@@ -16,6 +16,7 @@ UOp chainRange(Match& m) {
   return m.root().withSrc(src);
 }
 constexpr RuleDef kControlFlow[] = {RULE("chain-range", any(Op::RANGE), chainRange)};
+const KnownRules kControlFlowKnown(kControlFlow);
 
 } // namespace
 

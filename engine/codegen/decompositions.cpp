@@ -249,6 +249,7 @@ constexpr RuleDef kDecompositions[] = {
          guard::when(has<Op::FDIV>, "the device has no division of floats")),
     RULE("float-of-wrapped", op(Op::CAST, x), floatOfWrapped),
 };
+const KnownRules kDecompositionsKnown(kDecompositions);
 
 } // namespace
 

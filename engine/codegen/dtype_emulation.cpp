@@ -188,6 +188,7 @@ constexpr RuleDef kEmulation[] = {
     RULE("small-float-cast", any(Op::CAST), emulatedCast),
     RULE("small-float-bitcast", op(Op::BITCAST, x), emulatedBitcast),
 };
+const KnownRules kEmulationKnown(kEmulation);
 
 } // namespace
 

@@ -137,6 +137,7 @@ struct Pressure {
 };
 
 constexpr RuleDef kOrder[] = {RULE("order-stores-by-liveness", pat::any(Op::GROUP), pat::entry())};
+const KnownRules kOrderKnown(kOrder);
 
 } // namespace
 

@@ -94,6 +94,7 @@ UOp storedRows(UOp sum, const std::vector<UOp>& rows, const UOpMap<UOp>& stepOf,
 }
 
 constexpr RuleDef kEpilogues[] = {RULE("loop-epilogue", pat::any(Op::END), pat::entry())};
+const KnownRules kEpiloguesKnown(kEpilogues);
 
 } // namespace
 

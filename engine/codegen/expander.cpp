@@ -272,6 +272,7 @@ constexpr RuleDef kExpander[] = {
     RULE("expand-value", any(kValues), expandValue),
     RULE("contract", any(Op::CONTRACT), contract),
 };
+const KnownRules kExpanderKnown(kExpander);
 
 /// Last part of the id of the loop that reads the results of a work group. No Opt makes an axis with this
 /// number.
@@ -310,6 +311,7 @@ UOp splitGroupReduce(Match& m) {
 }
 
 constexpr RuleDef kGroupReduce[] = {RULE("split-group-reduce", any(Op::REDUCE), splitGroupReduce)};
+const KnownRules kGroupReduceKnown(kGroupReduce);
 
 } // namespace
 

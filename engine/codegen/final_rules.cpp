@@ -145,6 +145,7 @@ constexpr RuleDef kFinal[] = {
     RULE("plain-lanes", any({Op::CONST, Op::VCONST, Op::GEP, Op::VECTORIZE, Op::CAT}), plainLanes),
     RULE("one-range-per-end", any(Op::END), splitEnd),
 };
+const KnownRules kFinalKnown(kFinal);
 
 } // namespace
 

@@ -151,6 +151,7 @@ UOp addGpuDims(Match& m) {
 }
 
 constexpr RuleDef kGpuDims[] = {RULE("add-gpu-dims", any(Op::SINK), addGpuDims)};
+const KnownRules kGpuDimsKnown(kGpuDims);
 
 } // namespace
 

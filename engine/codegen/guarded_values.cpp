@@ -147,6 +147,7 @@ private:
 };
 
 constexpr RuleDef kSkip[] = {RULE("skip-guarded-values", pat::any(Op::WHERE), pat::entry())};
+const KnownRules kSkipKnown(kSkip);
 
 } // namespace
 

@@ -81,11 +81,13 @@ constexpr RuleDef kImageGate[] = {
     RULE("gate-of-pixel", op(Op::INDEX, image, op(Op::WHERE, gate, pixel, invalid)),
          rootOf(image, pixel, gate), guard::when(isGatedPixel, "no gated pixel of an image")),
 };
+const KnownRules kImageGateKnown(kImageGate);
 constexpr RuleDef kImages[] = {
     RULE("pixel-in-image", op(OpSet{Op::LOAD, Op::STORE}, op(Op::INDEX, image, pixel, gate).named(at)).more(),
          simplerPixel),
     RULE("element-of-image", op(OpSet{Op::LOAD, Op::STORE}, any(Op::INDEX).named(at)).more(), elementOfImage),
 };
+const KnownRules kImagesKnown(kImages);
 
 } // namespace
 

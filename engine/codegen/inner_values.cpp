@@ -63,6 +63,7 @@ constexpr RuleDef kInner[] = {
     RULE("value-in-registers", op(Op::INDEX, any(Op::BUFFERIZE).named(buffer)).more(), toRegisters,
          guard::when(isInner, "it is shared by threads")),
 };
+const KnownRules kInnerKnown(kInner);
 
 } // namespace
 

@@ -15,6 +15,7 @@ namespace uopscope {
 namespace {
 
 constexpr RuleDef kJoin[] = {RULE("join-sums", pat::any(Op::REDUCE), pat::entry())};
+const KnownRules kJoinKnown(kJoin);
 
 /// Sums of one loop whose accumulators stay in registers, a vector each. The others are left to what a step loads.
 size_t mostTogether(const Target& target) {

@@ -49,6 +49,7 @@ PatternMatcher keepingVectors(const PatternMatcher& rules) {
 }
 
 constexpr RuleDef kDescribe[] = {RULE("describe-bare-kernel", pat::any(Op::SINK), pat::entry())};
+const KnownRules kDescribeKnown(kDescribe);
 
 struct Matchers {
   PatternMatcher none;

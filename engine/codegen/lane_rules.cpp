@@ -143,6 +143,7 @@ constexpr RuleDef kLaneRules[] = {
     RULE("vconst-lanes", any(Op::VCONST), constantLanes),
     RULE("cut-arithmetic", any(group::kElementwise), cutArithmetic),
 };
+const KnownRules kLaneRulesKnown(kLaneRules);
 
 } // namespace
 

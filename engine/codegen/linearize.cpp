@@ -20,6 +20,7 @@ UOp gateOf(UOp store) {
 }
 
 constexpr RuleDef kBlocks[] = {RULE("close-gated-stores", pat::any(Op::SINK), pat::entry())};
+const KnownRules kBlocksKnown(kBlocks);
 constexpr const char* kPass = "linearize/render";
 
 } // namespace

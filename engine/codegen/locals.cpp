@@ -74,6 +74,7 @@ UOp toLocalMemory(Match& m) {
 constexpr RuleDef kLocals[] = {
     RULE("bufferize-to-local", op(Op::INDEX, any(Op::BUFFERIZE).named(buffer)).more(), toLocalMemory),
 };
+const KnownRules kLocalsKnown(kLocals);
 
 } // namespace
 

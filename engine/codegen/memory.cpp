@@ -63,6 +63,7 @@ constexpr RuleDef kAddLoads[] = {
     RULE("add-load", any(Op::INDEX), addLoad),
     RULE("store-through-load", op(Op::STORE, op(Op::LOAD, at).more()).more(), rootWith(at)),
 };
+const KnownRules kAddLoadsKnown(kAddLoads);
 
 // --- wide accesses ---
 
@@ -365,6 +366,7 @@ constexpr RuleDef kAccess[] = {
     RULE("index-gate-true", op(Op::INDEX, x, at, Pat(true)), rootOf(x, at)),
     RULE("flatten-group", any({Op::GROUP, Op::SINK}), noEffect),
 };
+const KnownRules kAccessKnown(kAccess);
 
 } // namespace
 

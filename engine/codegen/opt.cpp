@@ -86,12 +86,19 @@ bool vanishesInPadding(UOp u, UOp range, UOpMap<bool>& known) {
 
 using namespace pat;
 constexpr RuleDef kSplitRange[] = {RULE("split-range", any(Op::RANGE), entry())};
+const KnownRules kSplitRangeKnown(kSplitRange);
 constexpr RuleDef kPadRange[] = {RULE("pad-range", any(Op::RANGE), entry())};
+const KnownRules kPadRangeKnown(kPadRange);
 constexpr RuleDef kGatePadding[] = {RULE("gate-padding", any(Op::INDEX), entry())};
+const KnownRules kGatePaddingKnown(kGatePadding);
 constexpr RuleDef kSwapRanges[] = {RULE("swap-ranges", any(Op::RANGE), entry())};
+const KnownRules kSwapRangesKnown(kSwapRanges);
 constexpr RuleDef kSwapDone[] = {RULE("swapped-range", any(Op::RANGE), entry())};
+const KnownRules kSwapDoneKnown(kSwapDone);
 constexpr RuleDef kLoopsToGlobal[] = {RULE("loop-to-global", any(Op::RANGE), entry())};
+const KnownRules kLoopsToGlobalKnown(kLoopsToGlobal);
 constexpr RuleDef kDescribeKernel[] = {RULE("describe-kernel", any(Op::SINK), entry())};
+const KnownRules kDescribeKernelKnown(kDescribeKernel);
 
 } // namespace
 

@@ -172,6 +172,7 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
 }
 
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST}), pat::entry())};
+const KnownRules kPanelsKnown(kPanels);
 
 /// Reads of memory by the terms of a reduction, without those of reductions inside it. Where the terms need a small float
 /// as a larger one, the panel holds the larger ones, so that each element is converted once. Small integers stay as they

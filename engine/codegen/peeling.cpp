@@ -17,6 +17,7 @@ namespace uopscope {
 namespace {
 
 constexpr RuleDef kPeel[] = {RULE("peel-terms", pat::any(Op::REDUCE), pat::entry())};
+const KnownRules kPeelKnown(kPeel);
 
 } // namespace
 

@@ -45,6 +45,7 @@ UOp flattenRanges(Match& m) {
   return root.withSrc(src);
 }
 constexpr RuleDef kFlatten[] = {RULE("flatten-ranges", any({Op::REDUCE, Op::END, Op::STORE}), flattenRanges)};
+const KnownRules kFlattenKnown(kFlatten);
 
 // --- split ---
 
@@ -115,6 +116,7 @@ constexpr RuleDef kSplit[] = {
     RULE("mark-range-quotient", any(Op::REDUCE), markQuotient),
     RULE("split-marked-ranges", any(Op::SINK), splitMarked),
 };
+const KnownRules kSplitKnown(kSplit);
 
 // --- merge ---
 
@@ -196,6 +198,7 @@ UOp mergeRanges(Match& m) {
   return anyMerged ? root : m.decline("no two ranges can be one");
 }
 constexpr RuleDef kMerge[] = {RULE("merge-ranges", any({Op::END, Op::REDUCE}), mergeRanges)};
+const KnownRules kMergeKnown(kMerge);
 
 // --- cut ---
 
@@ -363,6 +366,7 @@ UOp cutStoreRange(Match& m) {
 }
 constexpr RuleDef kCut[] = {
     RULE("cut-store-range", op(Op::END, any({Op::STORE, Op::GROUP}).named(store)).more(), cutStoreRange)};
+const KnownRules kCutKnown(kCut);
 
 } // namespace
 

@@ -247,8 +247,10 @@ UOp closeOnce(Match& m) {
   return closed == m.root() ? m.decline("every range is closed once") : closed;
 }
 constexpr RuleDef kClose[] = {RULE("close-ranges-once", any(Op::SINK), closeOnce)};
+const KnownRules kCloseKnown(kClose);
 
 constexpr RuleDef kReduce[] = {RULE("reduce-to-accumulator", any(Op::REDUCE), reduceToAccumulator)};
+const KnownRules kReduceKnown(kReduce);
 
 /// Whether work items stand for the steps of the range, each with a result of its own.
 bool isHardware(UOp range) {

@@ -202,6 +202,7 @@ UOp runningSum(Match& m) {
 constexpr RuleDef kRunning[] = {
     RULE("running-sum", any(Op::SINK), runningSum),
 };
+const KnownRules kRunningKnown(kRunning);
 
 } // namespace
 

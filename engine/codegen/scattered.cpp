@@ -230,6 +230,7 @@ constexpr RuleDef kScattered[] = {
     RULE("scatter-sum", any(Op::SINK), scatterSum),
     RULE("scatter-last", any(Op::SINK), scatterLast),
 };
+const KnownRules kScatteredKnown(kScattered);
 
 } // namespace
 

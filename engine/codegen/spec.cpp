@@ -152,6 +152,7 @@ constexpr RuleDef kShared[] = {
          guard::when(isEffect, "an effect has no type")),
     RULE("valid-inline-text", any({Op::CUSTOMI, Op::WMMA}), kValid),
 };
+const KnownRules kSharedKnown(kShared);
 constexpr RuleDef kKernelOnly[] = {
     RULE("valid-address", any(Op::INDEX), kValid,
          guard::when(isIndexing, "no memory, or an index that is no integer")),
@@ -163,6 +164,7 @@ constexpr RuleDef kKernelOnly[] = {
     RULE("valid-end", any(Op::END), kValid, guard::when(endsSomething, "it ends no loop"), kOverLoops),
     RULE("valid-movement", any(group::kMovement | OpSet{Op::BUFFERIZE, Op::BIND, Op::CONTIGUOUS}), kValid),
 };
+const KnownRules kKernelOnlyKnown(kKernelOnly);
 constexpr RuleDef kProgramOnly[] = {
     RULE("valid-low-address", any(Op::INDEX), kValid,
          guard::when(isFlatIndexing, "no definition of memory with one index")),
@@ -170,6 +172,7 @@ constexpr RuleDef kProgramOnly[] = {
     RULE("valid-single-end", op(Op::END, anything(), any(Op::RANGE)), kValid),
     RULE("valid-if", any({Op::IF, Op::ENDIF}), kValid),
 };
+const KnownRules kProgramOnlyKnown(kProgramOnly);
 
 [[noreturn]] void refuse(UOp u, std::span<const UOp> all, std::string_view kernel, std::string_view pass,
                          std::string_view why) {

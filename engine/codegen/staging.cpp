@@ -103,10 +103,13 @@ private:
 };
 
 constexpr RuleDef kStaged[] = {RULE("read-from-shared", pat::any(Op::INDEX), pat::entry())};
+const KnownRules kStagedKnown(kStaged);
 
 constexpr RuleDef kOfCore[] = {RULE("core-reads-shared", pat::any(Op::WMMA), pat::entry())};
+const KnownRules kOfCoreKnown(kOfCore);
 
 constexpr RuleDef kTerms[] = {RULE("loop-over-staged-terms", pat::any(Op::RANGE), pat::entry())};
+const KnownRules kTermsKnown(kTerms);
 
 /// The reads of the sum, as tiles; none if one of them cannot be staged, since an operand left in global memory
 /// would take as long as both.

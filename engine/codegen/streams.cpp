@@ -55,6 +55,7 @@ UOp carryMaximum(Match& m) {
 }
 
 constexpr RuleDef kStream[] = {RULE("carry-maximum", any(Op::SINK), carryMaximum)};
+const KnownRules kStreamKnown(kStream);
 
 } // namespace
 

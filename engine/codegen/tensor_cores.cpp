@@ -203,8 +203,11 @@ const char* whyNotShared(const TensorCoreProduct& p) {
 
 using namespace pat;
 constexpr RuleDef kTensorCore[] = {RULE("product-on-tensor-core", any(Op::REDUCE), entry())};
+const KnownRules kTensorCoreKnown(kTensorCore);
 constexpr RuleDef kDots[] = {RULE("sum-by-dot-products", any(Op::REDUCE), entry())};
+const KnownRules kDotsKnown(kDots);
 constexpr RuleDef kTiles[] = {RULE("tile-of-tensor-core", any(Op::RANGE), entry())};
+const KnownRules kTilesKnown(kTiles);
 
 } // namespace
 

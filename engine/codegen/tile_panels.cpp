@@ -14,6 +14,7 @@ namespace uopscope {
 namespace {
 
 constexpr RuleDef kOperands[] = {RULE("operands-of-tiles", pat::any(Op::WMMA), pat::entry())};
+const KnownRules kOperandsKnown(kOperands);
 
 using Axes = std::vector<std::pair<int64_t, int64_t>>; ///< id and extent, the slowest first
 

@@ -229,6 +229,7 @@ constexpr RuleDef kTranscendental[] = {
          where(op(Op::AND, x < made(wholeFrom), made(wholeDownFrom) < x), toRoot(to(dtypes::int64, x)), x),
          guard::when(lacksTrunc, "the device truncates")),
 };
+const KnownRules kTranscendentalKnown(kTranscendental);
 
 } // namespace
 

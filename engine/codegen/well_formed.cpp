@@ -126,6 +126,7 @@ constexpr RuleDef kWellFormed[] = {
     RULE("empty-loop", any({Op::END, Op::REDUCE}), emptyLoop),
     RULE("unbind", op(Op::BIND, bound).more(), bound),
 };
+const KnownRules kWellFormedKnown(kWellFormed);
 
 } // namespace
 

@@ -262,6 +262,7 @@ UOp stageColumns(Match& m) {
 
 constexpr RuleDef kWindows[] = {RULE("stage-windows", any(Op::SINK), stageWindows),
                                 RULE("stage-columns", any(Op::SINK), stageColumns)};
+const KnownRules kWindowsKnown(kWindows);
 
 } // namespace
 

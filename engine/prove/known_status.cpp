@@ -43,10 +43,4 @@ std::string_view knownStatus(std::string_view file, std::string_view rule) {
   return it == table().end() ? std::string_view() : it->second;
 }
 
-std::set<std::string_view> rulesOfPage() {
-  std::set<std::string_view> names;
-  for (const auto& [place, status] : table()) names.insert(place.second);
-  return names;
-}
-
 } // namespace uopscope::prove

@@ -1,21 +1,24 @@
 // Proves all rules in turn, and decides about the termination of rule sets.
 #include "engine/prove/prove.h"
 
+#include "engine/base/cpu_count.h"
 #include "engine/base/error.h"
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/final_rules.h"
 #include "engine/codegen/lane_rules.h"
 #include "engine/codegen/memory.h"
+#include "engine/prove/process_copies.h"
 #include "engine/prove/programs.h"
 #include "engine/prove/rule_prover.h"
 #include "engine/rules/rounding.h"
 #include "engine/rules/rules.h"
 #include "engine/rules/typing.h"
-#include "engine/tensor/known_rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 namespace uopscope::prove {
 
@@ -23,6 +26,9 @@ namespace {
 
 constexpr std::string_view kOwnTest = "no generated graph or program makes it apply; a test of its own does "
                                       "(engine_tests fails where a rule has none)";
+constexpr std::string_view kOfTransform =
+    "makes the derivative or the batch of an operation: test_transforms.py "
+    "compares derivatives with differences and batches with loops";
 
 /// A rule that is right where it is used, but not for a node by itself.
 struct Assumption {
@@ -91,26 +97,47 @@ std::vector<const PatternMatcher*> fixedPointSets() {
   return {&sym(), &symbolic(), &symbolicSimple(), &lowerIndexDtype(), &decompose, &lanes};
 }
 
-struct Proving {
-  std::vector<std::unique_ptr<RuleProver>> provers; ///< null for a rule of a spec
-  std::vector<RuleProof> proofs;
+/// A proof, and what its instances say about termination; none for a rule that is not compared with anything.
+struct Proved {
+  RuleProof proof;
+  std::optional<Measures> measures;
 };
 
-void nameMeasures(const Rules& rules, Proving& all) {
+std::string textOf(const Proved& p) {
+  const RuleProof& r = p.proof;
+  return nlohmann::json{r.rule,           r.file,      r.line,           static_cast<int>(r.status),
+                        r.isInteger,      r.scope,     r.integersProved, r.reason,
+                        r.counterexample, r.instances, r.programs,       p.measures ? p.measures->text() : ""}
+      .dump();
+}
+
+Proved provedOf(const std::string& text) {
+  const nlohmann::json j = nlohmann::json::parse(text);
+  Proved p;
+  RuleProof& r = p.proof;
+  j[0].get_to(r.rule), j[1].get_to(r.file), j[2].get_to(r.line);
+  r.status = static_cast<ProofStatus>(j[3].get<int>());
+  j[4].get_to(r.isInteger), j[5].get_to(r.scope), j[6].get_to(r.integersProved), j[7].get_to(r.reason);
+  j[8].get_to(r.counterexample), j[9].get_to(r.instances), j[10].get_to(r.programs);
+  if (const auto measures = j[11].get<std::string>(); !measures.empty()) p.measures = Measures::of(measures);
+  return p;
+}
+
+void nameMeasures(const Rules& rules, std::vector<Proved>& all) {
   std::vector<bool> named(rules.size(), false);
   for (const PatternMatcher* set : fixedPointSets()) {
     std::vector<const Measures*> measures;
     std::vector<size_t> which;
     for (size_t i = 0; i < rules.size(); ++i) {
       auto same = [&](const auto& r) { return r->definition() && r->definition() == rules[i]->definition(); };
-      if (!all.provers[i] || std::none_of(set->rules().begin(), set->rules().end(), same)) continue;
-      measures.push_back(&all.provers[i]->measures());
+      if (!all[i].measures || std::none_of(set->rules().begin(), set->rules().end(), same)) continue;
+      measures.push_back(&*all[i].measures);
       which.push_back(i);
     }
     std::vector<size_t> by = terminationOrder(measures);
     for (size_t k = 0; k < by.size(); ++k) {
       if (!named[which[k]])
-        all.proofs[which[k]].measure = by[k] < kMeasures ? std::string(measureName(by[k])) : "none";
+        all[which[k]].proof.measure = by[k] < kMeasures ? std::string(measureName(by[k])) : "none";
       named[which[k]] = true;
     }
   }
@@ -130,7 +157,8 @@ RuleProof finished(RuleProof p, const Rule& rule, const ProgramResults& programs
       p.status = ProofStatus::ChangesRounding;
     p.reason = rounding->reason;
   }
-  if (p.status == ProofStatus::Assumed) p.reason = kOwnTest;
+  if (p.status == ProofStatus::Assumed)
+    p.reason = p.file.find("transform") == std::string::npos ? kOwnTest : kOfTransform;
   return p;
 }
 
@@ -159,34 +187,45 @@ Rules chosen(const Rules& all, const ProveOptions& o) {
   return out;
 }
 
-std::vector<RuleProof> proveChosen(const Rules& rules, const ProveOptions& options, Rewrites& rewrites,
-                                   const ProgramResults& programs) {
-  Solver z3(options.milliseconds);
-  Proving all;
-  for (const auto& rule : rules) {
-    all.provers.push_back(nullptr);
-    const Assumption* assumed = rule->definition() ? assumption(rule->name()) : nullptr;
-    if (assumed) {
-      all.proofs.push_back(unproved(*rule));
-      all.proofs.back().reason = assumed->reason;
-    } else if (isSpec(*rule)) {
-      all.proofs.push_back(proveSpec(rule, rewrites.graphs()));
-    } else {
-      auto prover = std::make_unique<RuleProver>(rule, z3, options);
-      prover->proveExpression();
-      prover->proveGraphs();
-      if (rule->definition()) {
-        PoolScope scope(rewrites.pool());
-        for (auto [before, after] : rewrites.of(rule->definition())) prover->proveRewrite(before, after);
-      }
-      bool rounds = roundingRule(rule->name()) != nullptr;
-      all.proofs.push_back(finished(prover->verdict(rounds), *rule, programs, prover->hasInstances()));
-      all.provers.back() = std::move(prover);
-    }
-    if (options.onProof) options.onProof(all.proofs.back());
+Proved proveOne(const std::shared_ptr<const Rule>& rule, const ProveOptions& options,
+                const Rewrites& rewrites, const ProgramResults& programs) {
+  if (const Assumption* assumed = rule->definition() ? assumption(rule->name()) : nullptr) {
+    RuleProof p = unproved(*rule);
+    p.reason = assumed->reason;
+    return {std::move(p), {}};
   }
+  if (isSpec(*rule)) return {proveSpec(rule, rewrites.graphs()), {}};
+  Solver z3(options.milliseconds);
+  RuleProver prover(rule, z3, options);
+  prover.proveExpression();
+  prover.proveGraphs();
+  if (rule->definition()) {
+    Pool own; // what a proof finds depends on no other proof
+    PoolScope scope(own);
+    for (auto [before, after] : rewrites.of(rule->definition())) {
+      UOpMap<UOp> imported;
+      UOp from = own.import(before, &imported);
+      prover.proveRewrite(from, own.import(after, &imported));
+    }
+  }
+  bool rounds = roundingRule(rule->name()) != nullptr;
+  return {finished(prover.verdict(rounds), *rule, programs, prover.hasInstances()), prover.measures()};
+}
+
+/// Proofs in the order of the rules, made by so many copies of the process.
+std::vector<RuleProof> proveChosen(const Rules& rules, const ProveOptions& options, const Rewrites& rewrites,
+                                   const ProgramResults& programs, size_t copies) {
+  std::vector<Proved> all;
+  runShared(
+      rules.size(), copies, [&](size_t i) { return textOf(proveOne(rules[i], options, rewrites, programs)); },
+      [&](const std::string& text) {
+        all.push_back(provedOf(text));
+        if (options.onProof) options.onProof(all.back().proof);
+      });
   nameMeasures(rules, all);
-  return std::move(all.proofs);
+  std::vector<RuleProof> proofs;
+  for (Proved& p : all) proofs.push_back(std::move(p.proof));
+  return proofs;
 }
 
 void needZ3() {
@@ -212,25 +251,26 @@ std::vector<RuleProof> proveRules(const Rules& rules, const ProveOptions& option
   Rules some = chosen(rules, options);
   if (some.empty()) noSuchRule(options);
   Rewrites none(0);
-  return proveChosen(some, options, none, {});
+  return proveChosen(some, options, none, {}, 1);
 }
 
 std::vector<RuleProof> proveTables(const ProveOptions& options) {
   needZ3();
   ObserverScope unseen(nullptr);
+  const auto copies = static_cast<size_t>(cpuCount());
   Rewrites rewrites(6);
   if (!options.rule.empty() || !options.programs) {
     Rules some = chosen(rulesOfTables(), options);
-    std::vector<RuleProof> proofs = proveChosen(some, options, rewrites, {});
+    std::vector<RuleProof> proofs = proveChosen(some, options, rewrites, {}, copies);
     if (!options.programs || (!some.empty() && std::all_of(proofs.begin(), proofs.end(), stands))) {
       if (some.empty()) noSuchRule(options);
       return proofs;
     }
   }
-  ProgramResults programs = runPrograms(rewrites); // comes first, since a table is known once it is used
+  ProgramResults programs = runPrograms(rewrites);
   Rules rules = chosen(rulesOfTables(), options);
   if (rules.empty()) noSuchRule(options);
-  std::vector<RuleProof> proofs = proveChosen(rules, options, rewrites, programs);
+  std::vector<RuleProof> proofs = proveChosen(rules, options, rewrites, programs, copies);
   for (const std::string& wrong : programs.wrong) {
     RuleProof p;
     p.rule = "a program";

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #ifdef UOPSCOPE_HAVE_Z3
-#include "engine/prove/limited_run.h"
+#include "engine/prove/process_copies.h"
 #include "engine/prove/terms.h"
 
 #include <fmt/format.h>

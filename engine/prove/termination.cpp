@@ -76,6 +76,22 @@ void Measures::add(UOp before, UOp after) {
   }
 }
 
+std::string Measures::text() const {
+  std::string out;
+  for (size_t m = 0; m < kMeasures; ++m) out += static_cast<char>('0' + raises_[m] + 2 * keeps_[m]);
+  return out + std::to_string(count_);
+}
+
+Measures Measures::of(const std::string& text) {
+  Measures out;
+  for (size_t m = 0; m < kMeasures; ++m) {
+    out.raises_[m] = (text.at(m) - '0') & 1;
+    out.keeps_[m] = (text.at(m) - '0') & 2;
+  }
+  out.count_ = std::stoi(text.substr(kMeasures));
+  return out;
+}
+
 std::vector<size_t> terminationOrder(const std::vector<const Measures*>& set) {
   std::vector<size_t> by(set.size(), kMeasures);
   for (bool progress = true; progress;) {

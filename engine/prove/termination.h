@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,9 @@ public:
   /// Whether the rule has not raised the measure on any instance so far.
   bool neverRaises(size_t m) const { return !raises_[m]; }
   bool alwaysLowers(size_t m) const { return count_ && !keeps_[m] && !raises_[m]; }
+  /// As text, and from it: a digit for each measure behind the count.
+  std::string text() const;
+  static Measures of(const std::string& text);
 
 private:
   int count_ = 0;

@@ -34,6 +34,7 @@ UOpMap<UOp> arguments(const Nodes& keys, const Nodes& values, const Shape& front
 }
 
 constexpr RuleDef kArguments[] = {RULE("argument", pat::any(Op::BUFFER), pat::entry())};
+const KnownRules kArgumentsKnown(kArguments);
 
 /// The values for these arguments.
 Nodes applied(const Nodes& values, const Nodes& keys, const Nodes& with) {

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_set>
 
 namespace uopscope {
 
@@ -134,34 +132,27 @@ void Match::badContext(const std::type_info& wanted) const {
 }
 
 namespace {
-struct RuleTable {
-  std::mutex mutex;
-  std::unordered_set<const RuleDef*> rules;
-};
-RuleTable& ruleTable() {
-  static RuleTable table;
-  return table;
-}
+constinit const KnownRules* newestTable = nullptr;
 } // namespace
 
-Rule::Rule(const RuleDef& def)
-    : name_(def.name), file_(projectPath(def.file)), text_(def.text), line_(def.line),
-      pattern_(def.pattern.nodes.begin(), def.pattern.nodes.begin() + def.pattern.count),
-      vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {
-  RuleTable& table = ruleTable();
-  std::lock_guard lock(table.mutex);
-  table.rules.insert(&def);
+KnownRules::KnownRules(std::span<const RuleDef> table) noexcept : table_(table), next_(newestTable) {
+  newestTable = this;
 }
 
-std::vector<const RuleDef*> rulesInUse() {
-  RuleTable& table = ruleTable();
-  std::lock_guard lock(table.mutex);
-  std::vector<const RuleDef*> out(table.rules.begin(), table.rules.end());
+std::vector<const RuleDef*> knownRules() {
+  std::vector<const RuleDef*> out;
+  for (const KnownRules* known = newestTable; known; known = known->next_)
+    for (const RuleDef& def : known->table_) out.push_back(&def);
   std::sort(out.begin(), out.end(), [](const RuleDef* a, const RuleDef* b) {
     return std::pair(std::string_view(a->file), a->line) < std::pair(std::string_view(b->file), b->line);
   });
   return out;
 }
+
+Rule::Rule(const RuleDef& def)
+    : name_(def.name), file_(projectPath(def.file)), text_(def.text), line_(def.line),
+      pattern_(def.pattern.nodes.begin(), def.pattern.nodes.begin() + def.pattern.count),
+      vars_(def.pattern.vars.begin(), def.pattern.vars.begin() + def.pattern.varCount), def_(&def) {}
 
 Rule::Rule(std::string name, std::string file, int line, std::string text, std::vector<PatNode> pattern,
            const std::vector<std::string>& vars, Function fn)

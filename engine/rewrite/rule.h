@@ -7,6 +7,7 @@
 //     RULE("max-const-last", pat::op(Op::MAX, c0, x), pat::max(x, c0), guard::notConst(x)),
 //     RULE("collapse-reduce", op(Op::REDUCE, x).more(), collapseReduce),      // UOp collapseReduce(Match&)
 //   };
+//   const KnownRules kArithKnown(kArith);
 //
 // A result or guard that uses a variable which the pattern does not bind does not compile. A function
 // declines by `return m.decline("two users");`: the reason is counted and shown. In a bottom-up pass, a
@@ -168,8 +169,22 @@ private:
   Function fn_;
 };
 
-/// Every table rule of the matchers made so far in this process, sorted by file and line. A matcher is made
-/// when it is first used, so the list grows while the compiler runs.
-std::vector<const RuleDef*> rulesInUse();
+/// Puts a table on the list of all tables when the program starts: rules are known before a matcher is made of them.
+///
+///   constexpr RuleDef kArith[] = {...};
+///   const KnownRules kArithKnown(kArith);
+class KnownRules {
+public:
+  /// The table lives as long as the program.
+  explicit KnownRules(std::span<const RuleDef> table) noexcept;
+
+private:
+  friend std::vector<const RuleDef*> knownRules();
+  std::span<const RuleDef> table_;
+  const KnownRules* next_;
+};
+
+/// Every rule of the program's tables, sorted by file and line.
+std::vector<const RuleDef*> knownRules();
 
 } // namespace uopscope

@@ -30,6 +30,7 @@ constexpr RuleDef kBooleanRules[] = {
     RULE("lt-of-bools", pat::op(Op::CMPLT, xb, true), pat::logicalNot(x)),
     RULE("false-lt", pat::op(Op::CMPLT, false, xb), x),
 };
+const KnownRules kBooleanRulesKnown(kBooleanRules);
 
 } // namespace
 

@@ -53,6 +53,7 @@ constexpr RuleDef kCastRules[] = {
     RULE("bool-cast-lt-one", pat::op(Op::CMPLT, castBool, 1), pat::logicalNot(x)),
     RULE("zero-lt-bool-cast", pat::op(Op::CMPLT, 0, castBool), x),
 };
+const KnownRules kCastRulesKnown(kCastRules);
 
 constexpr RuleDef kNarrowingRules[] = {
     RULE("cast-skip-lossless", xCastCast, pat::toRoot(x), guard::notPointer(y), kMiddleHolds),
@@ -69,6 +70,7 @@ constexpr RuleDef kNarrowingRules[] = {
          guard::when(isSignedScalar, "no scalar signed integer, or no constant"),
          guard::when(sumFits, "the bounds do not fit the type")),
 };
+const KnownRules kNarrowingRulesKnown(kNarrowingRules);
 
 } // namespace
 

@@ -218,6 +218,7 @@ constexpr RuleDef kCompareRules[] = {
     RULE("ne-move-const", (xWrap + c0) != c1, x != pat::fold(pat::op(Op::SUB, c1, c0))),
     RULE("eq-as-ne", pat::op(Op::CMPEQ, xi, y), pat::logicalNot(x != y)),
 };
+const KnownRules kCompareRulesKnown(kCompareRules);
 
 } // namespace
 

@@ -333,6 +333,7 @@ constexpr RuleDef kDivmodRules[] = {
     RULE("range-div-extent", pat::op(Op::IDIV, kRange, y), 0),
     RULE("fold-divmod", pat::op(OpSet{Op::IDIV, Op::MOD}, xi, y), foldDivMod),
 };
+const KnownRules kDivmodRulesKnown(kDivmodRules);
 
 } // namespace
 

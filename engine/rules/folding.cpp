@@ -37,12 +37,14 @@ constexpr RuleDef kFoldingRules[] = {
     RULE("fold-cast", pat::op(OpSet{Op::CAST, Op::BITCAST}, pat::any(OpSet{Op::CONST, Op::VCONST}).named(x)),
          foldCast),
 };
+const KnownRules kFoldingRulesKnown(kFoldingRules);
 
 constexpr RuleDef kBoundsRules[] = {
     RULE("one-value",
          pat::any(group::kAlu | OpSet{Op::DEFINE_VAR, Op::SPECIAL, Op::RANGE}).withDtype(kMaskIntsBool),
          onlyValue),
 };
+const KnownRules kBoundsRulesKnown(kBoundsRules);
 
 } // namespace
 

@@ -61,6 +61,7 @@ constexpr RuleDef kIdentityRules[] = {
     RULE("neg-neg", pat::op(Op::NEG, pat::op(Op::NEG, x)), x),
     RULE("bind-of-const", pat::op(Op::BIND, c0, c1), c1),
 };
+const KnownRules kIdentityRulesKnown(kIdentityRules);
 
 } // namespace
 

@@ -27,6 +27,7 @@ constexpr RuleDef kInvalidRules[] = {
     RULE("gate-of-gate", pat::where(yb, kGated, kInvalid.named(w)), pat::where(yb& cond, x, w)),
     RULE("gate-of-invalid", pat::where(cond, kInvalid.named(w), kInvalid), w),
 };
+const KnownRules kInvalidRulesKnown(kInvalidRules);
 
 } // namespace
 

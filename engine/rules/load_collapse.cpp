@@ -160,6 +160,7 @@ UOp collapseReduce(Match& m) {
 }
 
 constexpr RuleDef kCollapse[] = {RULE("collapse-sum", any(Op::REDUCE), collapseReduce)};
+const KnownRules kCollapseKnown(kCollapse);
 
 } // namespace
 

@@ -164,6 +164,7 @@ constexpr RuleDef kLowerIndexRules[] = {
     RULE("gate-of-index", pat::op(Op::INDEX, y, kGated).more(), gateOfIndex),
     RULE("strip-index-casts", pat::any(kTakesAny), stripSources),
 };
+const KnownRules kLowerIndexRulesKnown(kLowerIndexRules);
 
 } // namespace
 

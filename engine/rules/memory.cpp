@@ -80,6 +80,7 @@ constexpr RuleDef kEffectRules[] = {
     RULE("after-effects", pat::any(OpSet{Op::AFTER}), flattenAfter),
     RULE("after-nothing", pat::op(Op::AFTER, x), x),
 };
+const KnownRules kEffectRulesKnown(kEffectRules);
 
 constexpr RuleDef kMemoryRules[] = {
     // a[i] = a[i] does nothing, unless ranges must be closed there.
@@ -97,6 +98,7 @@ constexpr RuleDef kMemoryRules[] = {
     RULE("end-of-nothing", pat::op(Op::END, pat::op(OpSet(Op::NOOP)).more().named(x)).more(), x,
          guard::when(happensOutside, "a store in the loop comes before")),
 };
+const KnownRules kMemoryRulesKnown(kMemoryRules);
 
 } // namespace
 

@@ -28,6 +28,7 @@ constexpr RuleDef kMinmaxRules[] = {
     RULE("max-const-last", pat::op(Op::MAX, c0, xn), pat::max(x, c0), guard::notConst(x)),
     RULE("max-again", pat::max(pat::max(xn, y), x), pat::max(x, y)),
 };
+const KnownRules kMinmaxRulesKnown(kMinmaxRules);
 
 } // namespace
 

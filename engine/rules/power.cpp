@@ -81,6 +81,7 @@ constexpr RuleDef kPowerRules[] = {
     RULE("pow-const", pat::op(Op::POW, x, c0), powerOfConst, kMayRound),
     RULE("const-pow", pat::op(Op::POW, c0, xf), constToPower, kMayRound),
 };
+const KnownRules kPowerRulesKnown(kPowerRules);
 
 constexpr Pat kExp = pat::op(Op::EXP2, x), kOneMore = kExp + 1,
               kSigmoidOfMinus = pat::oneOf(pat::recip(kOneMore), pat::op(Op::FDIV, 1, kOneMore)),
@@ -110,6 +111,7 @@ constexpr RuleDef kExactFloatRules[] = {
     RULE("exp-over-one-more-plus", kExp*(kSigmoidOfMinus + y), kSigmoid + kExp * y, kMayRound),
     RULE("float-max-consts", pat::max(pat::max(xf, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
 };
+const KnownRules kExactFloatRulesKnown(kExactFloatRules);
 
 constexpr double kTwo32 = 4294967296.0;
 constexpr DTypeMask kU32 = maskOf(dtypes::uint32), kU64 = maskOf(dtypes::uint64);
@@ -125,6 +127,7 @@ constexpr RuleDef kRandomRules[] = {
     RULE("high-of-joined-div", kJoined / kTwo32, x, kHighFits),
     RULE("high-of-joined-shift", kJoinedShift >> 32, x, kHighFits),
 };
+const KnownRules kRandomRulesKnown(kRandomRules);
 
 } // namespace
 

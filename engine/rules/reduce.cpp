@@ -66,12 +66,14 @@ constexpr RuleDef kReduceRules[] = {
     RULE("mul-out-of-reduce", pat::op(Op::REDUCE, pat::any(OpSet{Op::MUL})).more(), mulOutOfReduce,
          kMayRound),
 };
+const KnownRules kReduceRulesKnown(kReduceRules);
 
 constexpr RuleDef kKernelRules[] = {
     RULE("ne-zero-as-cast", x != 0, pat::to(dtypes::bool_, x), guard::notPointer(x)),
     RULE("cast-into-branches", pat::op(Op::CAST, pat::where(cond, x, y)),
          pat::where(cond, pat::toRoot(x), pat::toRoot(y)), guard::notInvalid(x), guard::notInvalid(y)),
 };
+const KnownRules kKernelRulesKnown(kKernelRules);
 
 } // namespace
 

@@ -232,6 +232,7 @@ constexpr RuleDef kSumRules[] = {
     RULE("mod-plus-multiple", xWrap % c0 + (x / c0) * c0, x),
     RULE("negated-sum", (xWrap + c0) * -1, x * -1 + pat::fold(c0 * -1)),
 };
+const KnownRules kSumRulesKnown(kSumRules);
 
 } // namespace
 

@@ -370,15 +370,18 @@ constexpr RuleDef kValidRules[] = {
     RULE("gated-given-valid", kGated, gatedGivenValid),
     RULE("reads-under-condition", pat::where(cond, x, 0), readsUnderCondition),
 };
+const KnownRules kValidRulesKnown(kValidRules);
 constexpr RuleDef kDropClauseRules[] = {
     RULE("drop-clauses", kGated, dropClauses),
 };
+const KnownRules kDropClauseRulesKnown(kDropClauseRules);
 constexpr RuleDef kMoveWhereRules[] = {
     RULE("where-to-load", pat::where(cond, kAccess.named(x), 0),
          [](Match& m) { return whereOnLoad(m[cond], m[x]); }),
     RULE("where-to-load-else", pat::where(cond, 0, kAccess.named(x)),
          [](Match& m) { return whereOnLoad(m[cond].logicalNot(), m[x]); }),
 };
+const KnownRules kMoveWhereRulesKnown(kMoveWhereRules);
 
 } // namespace
 

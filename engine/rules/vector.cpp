@@ -157,6 +157,7 @@ constexpr RuleDef kVectorRules[] = {
     RULE("geps-of-one-vector", pat::each(OpSet{Op::VECTORIZE}, pat::op(Op::GEP, x)), gepsOfOne),
     RULE("gep-through-wmma", gepOf(pat::any(OpSet{Op::WMMA}).named(v)), gepThroughWmma),
 };
+const KnownRules kVectorRulesKnown(kVectorRules);
 
 constexpr RuleDef kBroadcastRules[] = {
     RULE("vector-of-constants", pat::each(OpSet{Op::VECTORIZE}, pat::any(OpSet{Op::CONST})),
@@ -167,6 +168,7 @@ constexpr RuleDef kBroadcastRules[] = {
                     pat::op(group::kTernary, kLanes, kLanes, kLanes)),
          aluOfBroadcasts),
 };
+const KnownRules kBroadcastRulesKnown(kBroadcastRules);
 
 } // namespace
 

@@ -36,6 +36,7 @@ constexpr RuleDef kSimpleWhereRules[] = {
     RULE("where-same-cond-then", pat::where(x, pat::where(x, y, z), w), pat::where(x, y, w)),
     RULE("where-same-cond-else", pat::where(x, y, pat::where(x, z, w)), pat::where(x, y, w)),
 };
+const KnownRules kSimpleWhereRulesKnown(kSimpleWhereRules);
 
 constexpr RuleDef kWhereRules[] = {
     // A gate keeps its negated condition, so that gates have one form: Invalid comes last.
@@ -53,6 +54,7 @@ constexpr RuleDef kWhereRules[] = {
     RULE("where-const-right", pat::op(kJoinable, c0, kWhere0),
          pat::where(cond, pat::sameOp(c0, t0), pat::sameOp(c0, f0)), kBranchesAreConst),
 };
+const KnownRules kWhereRulesKnown(kWhereRules);
 
 } // namespace
 

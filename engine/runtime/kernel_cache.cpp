@@ -206,6 +206,7 @@ std::vector<TextLine> throughSource(const std::vector<AssemblyLine>& assembly,
 }
 
 constexpr RuleDef kSearched[] = {RULE("take-searched-opts", pat::any(Op::SINK), pat::entry())};
+const KnownRules kSearchedKnown(kSearched);
 
 std::unique_ptr<Entry> makeKernel(const ScheduleItem& item, Device& device) {
   ObservedScope scope({ScopeKind::Kernel, "kernel", item.script, item.ast});

@@ -92,6 +92,7 @@ constexpr RuleDef kStoreRules[] = {
     RULE("store-value", any(Op::BUFFERIZE), storeValue),
     RULE("read-stored", op(Op::INDEX, any(Op::AFTER)).more(), readStored),
 };
+const KnownRules kStoreRulesKnown(kStoreRules);
 
 } // namespace
 

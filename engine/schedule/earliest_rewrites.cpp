@@ -376,9 +376,12 @@ constexpr RuleDef kEarliest[] = {
          guard::when(firstIsSmall, "the first is no small update of all elements"),
          guard::when(noUpdateIsOutput, "an update is an output")),
 };
+const KnownRules kEarliestKnown(kEarliest);
 
 constexpr RuleDef kKeepUpdates[] = {RULE("keep-small-updates", any(Op::SINK), entry())};
+const KnownRules kKeepUpdatesKnown(kKeepUpdates);
 constexpr RuleDef kReadCopies[] = {RULE("read-from-copies", any(Op::SINK), entry())};
+const KnownRules kReadCopiesKnown(kReadCopies);
 
 /// Readers of small updates no longer refer to them, but the stores must happen: the last assignment to each
 /// buffer becomes an output.

@@ -40,6 +40,7 @@ UOp mergeStores(Match& m) {
 }
 
 constexpr RuleDef kGroup[] = {RULE("merge-stores", any(Op::END), mergeStores)};
+const KnownRules kGroupKnown(kGroup);
 
 struct StoreNode {
   UOp end;

@@ -448,6 +448,7 @@ constexpr RuleDef kInline[] = {
     RULE("inline-cheap-value", kReader, inlineValue,
          guard::when(isStoredOrRow, "threads of its kernel share it")),
 };
+const KnownRules kInlineKnown(kInline);
 
 } // namespace
 

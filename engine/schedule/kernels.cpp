@@ -58,6 +58,7 @@ constexpr RuleDef kInKernel[] = {
     RULE("buffer-to-parameter", any({Op::BUFFER, Op::BUFFER_VIEW, Op::AFTER}), toParameter),
     RULE("drop-marker", op({Op::CONTIGUOUS, Op::NOOP}, x).more(), x),
 };
+const KnownRules kInKernelKnown(kInKernel);
 
 /// The same graph with its ranges numbered from 0: loops of the store in order of axes, then those of
 /// reductions, then the rest.
@@ -191,6 +192,7 @@ constexpr RuleDef kSplit[] = {
     RULE("kernel-of-store", any({Op::STORE, Op::END}), splitStore),
     RULE("custom-kernel", any(Op::CUSTOM_KERNEL), customKernel),
 };
+const KnownRules kSplitKnown(kSplit);
 
 // --- order ---
 
@@ -223,11 +225,13 @@ UOp waitForReaders(Match& m) {
   return after.withSrc(src);
 }
 constexpr RuleDef kFixAssign[] = {RULE("wait-for-readers", any(Op::AFTER), waitForReaders)};
+const KnownRules kFixAssignKnown(kFixAssign);
 
 UOp withoutTag(Match& m) {
   return m.root().tag() ? m.root().withTag({}) : m.decline("no tag");
 }
 constexpr RuleDef kRemoveTags[] = {RULE("remove-tag", anything(), withoutTag)};
+const KnownRules kRemoveTagsKnown(kRemoveTags);
 
 } // namespace
 

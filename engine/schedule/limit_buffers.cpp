@@ -64,6 +64,7 @@ UOp limit(Match& m) {
 }
 
 constexpr RuleDef kLimit[] = {RULE("limit-buffers", any(group::kBinary | group::kTernary), limit)};
+const KnownRules kLimitKnown(kLimit);
 
 } // namespace
 

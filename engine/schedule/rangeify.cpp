@@ -435,8 +435,10 @@ constexpr RuleDef kApply[] = {
     RULE("store-outputs", any(Op::SINK), applySink),
     RULE("apply-ranges", any(kComputed), applyRanges),
 };
+const KnownRules kApplyKnown(kApply);
 /// Tags of stored values are their numbers and stay.
 constexpr RuleDef kUnmark[] = {RULE("remove-reader-mark", any(kComputed), withoutMark)};
+const KnownRules kUnmarkKnown(kUnmark);
 
 } // namespace
 

@@ -227,6 +227,7 @@ UOp streamSoftmax(Match& m) {
 }
 
 constexpr RuleDef kStream[] = {RULE("stream-softmax", any(Op::BUFFERIZE), streamSoftmax)};
+const KnownRules kStreamKnown(kStream);
 
 } // namespace
 

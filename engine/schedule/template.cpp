@@ -46,6 +46,7 @@ constexpr RuleDef kForCache[] = {
     RULE("strip-binding", op(Op::BIND, variable, anything()), variable),
     RULE("number-constant", any(Op::CONST), numberConstant),
 };
+const KnownRules kForCacheKnown(kForCache);
 
 class Builder {
 public:

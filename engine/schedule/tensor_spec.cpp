@@ -73,6 +73,7 @@ constexpr RuleDef kTensorSpec[] = {
               Op::ALLREDUCE, Op::ENCDEC}),
          kValid),
 };
+const KnownRules kTensorSpecKnown(kTensorSpec);
 
 } // namespace
 

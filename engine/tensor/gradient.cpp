@@ -210,6 +210,7 @@ constexpr RuleDef kGradients[] = {
     RULE("shards-gradient", any(Op::MULTI), multiGradient),
     RULE("shard-stack-gradient", any(Op::MSTACK), stackGradient),
 };
+const KnownRules kGradientsKnown(kGradients);
 
 /// The custom derivatives, by the id of their key, which is a node of the tensor pool.
 struct CustomDerivatives {

@@ -380,6 +380,7 @@ constexpr RuleDef kShardRules[] = {
     RULE("kernel-on-each-device", any({Op::AFTER, Op::CUSTOM_KERNEL}), kernelOnEach),
     RULE("operation-on-each-device", any(OpSet::all() - kOwnRule), operationOnEach),
 };
+const KnownRules kShardRulesKnown(kShardRules);
 
 } // namespace
 

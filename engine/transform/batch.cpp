@@ -154,6 +154,7 @@ constexpr RuleDef kBatch[] = {
     RULE("batch-kernel", any({Op::AFTER, Op::CUSTOM_KERNEL}), batchKernel),
     RULE("batch-shards", any({Op::MULTI, Op::MSTACK, Op::MSELECT, Op::ALLREDUCE}), batchShards),
 };
+const KnownRules kBatchKnown(kBatch);
 
 // --- values with custom derivatives ---
 

@@ -155,6 +155,7 @@ constexpr RuleDef kTangents[] = {
     RULE("kernel-tangent", any({Op::AFTER, Op::CUSTOM_KERNEL}), kernelTangent),
     RULE("assign-tangent", any(Op::ASSIGN), assignTangent),
 };
+const KnownRules kTangentsKnown(kTangents);
 
 /// The tangent of a marked value, by its custom function.
 UOp customTangent(const CustomDerivative& derivative, UOp u, const UOpMap<UOp>& known) {

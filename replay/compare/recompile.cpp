@@ -4,11 +4,9 @@
 
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
-#include "engine/prove/known_status.h"
 #include "engine/rewrite/rule.h"
 #include "engine/runtime/kernel_cache.h"
 #include "engine/runtime/kernel_report.h"
-#include "engine/tensor/known_rules.h"
 #include "replay/compare/replayed_rules.h"
 #include "replay/compare/story_view.h"
 
@@ -109,8 +107,7 @@ std::optional<Opt> parseOpt(const std::string& text) {
 
 void requireRules(std::span<const std::string> names, const RuleCounts& alsoKnown) {
   constexpr size_t kMostNear = 8;
-  // Matchers are made when they are first used, so this process does not have all of them yet.
-  std::set<std::string_view> all = prove::rulesOfPage();
+  std::set<std::string_view> all;
   for (const RuleDef* def : knownRules()) all.insert(def->name);
   for (const std::string& name : names) {
     if (all.contains(name) ||

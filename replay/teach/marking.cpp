@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/rule.h"
-#include "engine/tensor/known_rules.h"
 #include "engine/uop/print.h"
 #include "replay/read/cursor.h"
 #include "replay/read/link.h"

@@ -3,7 +3,7 @@
 
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/transform/known.h"
+#include "engine/rewrite/rule.h"
 #include "replay/read/materialize.h"
 #include "replay/teach/kernel_target.h"
 #include "viz/models/work/reports.h"
@@ -109,7 +109,7 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
         Trace& trace = job.trace();
-        const auto all = knownRulesOfAll();
+        const auto all = knownRules();
         Pool pool;
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);
