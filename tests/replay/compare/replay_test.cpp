@@ -166,9 +166,8 @@ TEST_CASE("a rule to leave out has to exist") {
   CHECK_THROWS_WITH_AS(replayCorpus(captured.path, result, {.without = {"mul-won"}}),
                        doctest::Contains("there is no rule \"mul-won\"; near it are"), Error);
   CHECK_FALSE(std::filesystem::exists(result));
-  // Those of a GPU, of a transform and of a spec exist, too, though nothing here has used them.
-  CHECK_NOTHROW(
-      requireRules(std::vector<std::string>{"product-on-tensor-core", "batch-reduce", "valid-constant"}));
+  // Those of a GPU and of a spec exist, too, though nothing here has used them.
+  CHECK_NOTHROW(requireRules(std::vector<std::string>{"product-on-tensor-core", "valid-constant"}));
 }
 
 TEST_CASE("an input that ends its worker costs no other input its result") {

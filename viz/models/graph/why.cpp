@@ -4,6 +4,8 @@
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
 #include "engine/rewrite/rule.h"
+#include "engine/transform/batch.h"
+#include "engine/transform/tangent.h"
 #include "replay/read/materialize.h"
 #include "replay/teach/kernel_target.h"
 #include "viz/models/work/reports.h"
@@ -109,6 +111,8 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
         Trace& trace = job.trace();
+        batchRules(),
+            tangentRules(); // the window runs no transform: naming their rules makes them a part of it
         const auto all = knownRules();
         Pool pool;
         PoolScope inPool(pool);
