@@ -111,8 +111,9 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
         Trace& trace = job.trace();
-        batchRules(),
-            tangentRules(); // the window runs no transform: naming their rules makes them a part of it
+        // The window runs no transform: naming their rules makes them a part of it.
+        batchRules();
+        tangentRules();
         const auto all = knownRules();
         Pool pool;
         PoolScope inPool(pool);
