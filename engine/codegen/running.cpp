@@ -179,7 +179,7 @@ UOp runningSum(Match& m) {
   });
   // The carrier runs inside all remaining loops, and the strip inside the carrier.
   UOp carrier = UOp::range(i.src(0), {nextId++}, AxisType::Reduce);
-  Strip strip = stripOf(k, i, nextId, true);
+  Strip strip = stripOf(k, std::span(&i, 1), nextId, StripKind::Overlapping);
   UOpMap<UOp> replace = strip.replace;
   UOp term = growth->added.substitute(replace);
 

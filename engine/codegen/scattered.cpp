@@ -20,6 +20,9 @@ namespace {
 
 using namespace pat;
 
+constexpr int64_t kMostParts = 8;        ///< of results; each goes through all terms
+constexpr int64_t kElementsPerTerm = 16; ///< from here on clearing takes longer than looking at a term
+
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
   return how == Op::ADD ? asSumTerm(u) : asChosenTerm(u, [&](UOp v) { return isIdentity(v, how); });
@@ -28,7 +31,6 @@ std::optional<SumTerm> termOf(UOp u, Op how) {
 /// A condition `index == loop`, which holds for one step of a loop.
 struct LoopChoice {
   UOp condition, loop, index;
-  UOp others = {}; ///< the remaining conditions; null: none
 };
 /// The choice that a condition makes; its loop is null where it makes none.
 LoopChoice choiceOf(UOp condition, const OneSum& k) {
@@ -49,23 +51,41 @@ LoopChoice choiceOf(UOp condition, const OneSum& k) {
   return {};
 }
 
-/// Terms that several indices place are gone through for each step of the loops that are not chosen, so the longest loop is; of
-/// equally long ones that whose results lie nearest, if its steps still are rows.
-bool isBetter(const LoopChoice& a, const LoopChoice& b, const OneSum& k) {
-  if (extentOf(a.loop) != extentOf(b.loop)) return extentOf(a.loop) > extentOf(b.loop);
-  auto stepOf = [&](UOp loop) { return coefficientOf(k.store.src(0).src(1), loop).value_or(0); };
-  return stepOf(a.loop) > 1 && stepOf(a.loop) < stepOf(b.loop);
-}
-
-bool findChoice(const SumTerm& term, const OneSum& k, LoopChoice& c) {
-  for (UOp condition : term.conditions) {
-    const LoopChoice found = choiceOf(condition, k);
-    if (found.loop && !term.value.dependsOn(found.loop) && (!c.loop || isBetter(found, c, k))) c = found;
+/// The choices of a term, one for each loop that an index takes the place of, and what else has to hold.
+struct Choices {
+  std::vector<LoopChoice> made;
+  UOp others = {}; ///< the remaining conditions; null: none
+  bool places(UOp loop) const {
+    return std::ranges::any_of(made, [&](const LoopChoice& c) { return c.loop == loop; });
   }
-  if (!c.loop) return false;
+  int64_t results() const {
+    int64_t n = 1;
+    for (const LoopChoice& c : made) n *= extentOf(c.loop);
+    return n;
+  }
+};
+
+Choices choicesOf(const SumTerm& term, const OneSum& k) {
+  Choices c;
   for (UOp condition : term.conditions)
-    if (condition != c.condition) c.others = c.others ? c.others & condition : condition;
-  return !(c.others && c.others.dependsOn(c.loop));
+    if (const LoopChoice found = choiceOf(condition, k);
+        found.loop && !term.value.dependsOn(found.loop) && !c.places(found.loop))
+      c.made.push_back(found);
+  // A loop that something else of a term depends on has to stay.
+  auto isNeeded = [&](const LoopChoice& choice) {
+    return (c.others && c.others.dependsOn(choice.loop)) ||
+           std::ranges::any_of(c.made, [&](const LoopChoice& o) { return o.index.dependsOn(choice.loop); });
+  };
+  for (size_t before = 0; before != c.made.size();) {
+    before = c.made.size();
+    c.others = {};
+    for (UOp condition : term.conditions)
+      if (std::ranges::none_of(c.made, [&](const LoopChoice& o) { return o.condition == condition; }))
+        c.others = c.others ? c.others & condition : condition;
+    if (const auto needed = std::ranges::find_if(c.made, isNeeded); needed != c.made.end())
+      c.made.erase(needed);
+  }
+  return c;
 }
 
 /// A loop over all results of one step of the remaining loops: to clear them, or to finish them.
@@ -73,61 +93,108 @@ struct AllResults {
   UOpMap<UOp> replace;
   std::vector<UOp> loops;
 };
-AllResults allResults(UOp chosen, const Strip& strip, int64_t& nextId) {
-  AllResults all{strip.replace, {UOp::range(extentOf(chosen), nextId++)}};
-  all.replace[chosen] = all.loops[0];
-  if (!strip.inner) return all;
-  UOp inner = UOp::range(extentOf(strip.inner), nextId++, strip.inner.axisType());
-  all.replace[strip.loop] = strip.replace.at(strip.loop).substitute({{strip.inner, inner}});
-  all.loops.push_back(inner);
-  return all;
-}
 
 /// A kernel whose terms are gone through once.
 struct Scattering {
   OneSum k;
-  LoopChoice chosen;
-  UOp term; ///< what the index chooses
+  Choices chosen;
+  UOp term; ///< what the indices choose
   int64_t nextId = 0;
   Strip strip;
+  UOp part; ///< a loop over parts of the results of the first choice, which threads share; null: they are one
   UOpMap<UOp> terms;      ///< the ranges of the sum, as loops inside all remaining loops but the strip
   std::vector<UOp> order; ///< these loops, from the outermost on
 };
 
+/// The steps of a choice's loop in one part.
+int64_t stepsOf(const Scattering& s, const LoopChoice& c) {
+  const bool isCut = s.part && c.loop == s.chosen.made[0].loop;
+  return isCut ? extentOf(c.loop) / extentOf(s.part) : extentOf(c.loop);
+}
+
+/// Cuts the results in parts: where they are many beside the terms, clearing them is the work, and each part looks at all terms.
+void cutInParts(Scattering& s, int64_t terms, int64_t id) {
+  int64_t elements = 1;
+  for (UOp l : s.k.loops) elements *= extentOf(l);
+  const UOp loop = s.chosen.made[0].loop;
+  int64_t parts = kMostParts;
+  while (extentOf(loop) % parts) --parts;
+  if (parts > 1 && elements >= kElementsPerTerm * parts * terms) s.part = UOp::range(parts, id);
+}
+
 /// Makes the loops over the terms, in the order of `ranges`.
 void begin(Scattering& s, std::span<const UOp> ranges) {
   s.nextId = nextRangeId(s.k.end);
+  const int64_t idOfPart = s.nextId++; // loops nest by their numbers: parts are around the terms
+  int64_t terms = 1;
   for (UOp r : ranges) {
     s.terms[r] = UOp::range(r.src(0), {s.nextId++}, AxisType::Reduce);
     s.order.push_back(s.terms[r]);
+    terms *= std::max<int64_t>(extentOf(r), 1);
   }
-  s.strip = stripOf(s.k, s.chosen.loop, s.nextId++, false);
+  const UOp address = s.k.store.src(0).src(1);
+  std::ranges::stable_sort(s.chosen.made, std::greater{},
+                           [&](const LoopChoice& c) { return coefficientOf(address, c.loop).value_or(0); });
+  std::vector<UOp> carriers;
+  for (const LoopChoice& c : s.chosen.made) carriers.push_back(c.loop);
+  cutInParts(s, terms, idOfPart);
+  s.strip = stripOf(s.k, carriers, s.nextId++, s.part ? StripKind::Whole : StripKind::Shared);
+}
+
+AllResults allResults(Scattering& s) {
+  AllResults all{s.strip.replace, {}};
+  for (const LoopChoice& c : s.chosen.made) {
+    const int64_t steps = stepsOf(s, c);
+    all.loops.push_back(UOp::range(steps, s.nextId++));
+    const bool isCut = steps != extentOf(c.loop);
+    all.replace[c.loop] = isCut ? s.part * steps + all.loops.back() : all.loops.back();
+  }
+  if (!s.strip.inner) return all;
+  UOp inner = UOp::range(extentOf(s.strip.inner), s.nextId++, s.strip.inner.axisType());
+  all.replace[s.strip.loop] = s.strip.replace.at(s.strip.loop).substitute({{s.strip.inner, inner}});
+  all.loops.push_back(inner);
+  return all;
+}
+
+/// The loops around the one over the terms.
+std::vector<UOp> outerLoops(const Scattering& s) {
+  std::vector<UOp> loops;
+  if (s.part) loops.push_back(s.part);
+  loops.insert(loops.end(), s.strip.rest.begin(), s.strip.rest.end());
+  return loops;
 }
 
 /// Stores `value`, in terms of the loops of the kernel, to all results of one step of the remaining loops.
 UOp storedToAll(Scattering& s, UOp value) {
   const UOp address = s.k.store.src(0).src(1), memory = s.k.store.src(0).src(0);
   // Every thread begins the results that it comes to.
-  const AllResults all = allResults(s.chosen.loop, s.strip, s.nextId);
-  return (s.strip.rest.empty() ? memory : memory.after(s.strip.rest))
+  const AllResults all = allResults(s);
+  const std::vector<UOp> outer = outerLoops(s);
+  return (outer.empty() ? memory : memory.after(outer))
       .indexed({address.substitute(all.replace)})
       .store(value.substitute(all.replace))
       .end(all.loops);
 }
 
-/// The place of the result that the index of a term names; none where it names no result.
+/// The place of the result that the indices of a term name; none where they name no result of the part.
 UOp placeOf(const Scattering& s) {
-  const UOp address = s.k.store.src(0).src(1), index = s.chosen.index.cast(dtypes::index);
-  UOp valid = (index >= 0) & (index < extentOf(s.chosen.loop));
-  if (s.chosen.others) valid = valid & s.chosen.others;
   UOpMap<UOp> add = s.strip.replace;
-  add[s.chosen.loop] = index.substitute(s.strip.replace); // replacements are not searched again
+  UOp valid = s.chosen.others;
+  for (const LoopChoice& c : s.chosen.made) {
+    const UOp index = c.index.cast(dtypes::index);
+    const int64_t steps = stepsOf(s, c);
+    const UOp first = steps == extentOf(c.loop) ? UOp::index(0) : s.part * steps;
+    const UOp inside = (index >= first) & (index < first + steps);
+    valid = valid ? valid & inside : inside;
+    add[c.loop] = index.substitute(s.strip.replace); // replacements are not searched again
+  }
+  const UOp address = s.k.store.src(0).src(1);
   return address.substitute(add).validWhere(valid.substitute(s.strip.replace)).substitute(s.terms);
 }
 
 /// All loops around the loop over the terms, and that.
 std::vector<UOp> loopsOf(const Scattering& s) {
-  std::vector<UOp> loops = s.strip.rest;
+  std::vector<UOp> loops = outerLoops(s);
   loops.insert(loops.end(), s.order.begin(), s.order.end());
   return withInner(loops, s.strip);
 }
@@ -139,11 +206,12 @@ UOp scatterSum(Match& m) {
   if (stored.dtype() != sum.dtype()) return m.decline("results have another type than the sum");
   const Op how = sum.arg().op();
   const auto term = termOf(sum.src(0), how);
-  if (!term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
+  if (term) s.chosen = choicesOf(*term, s.k);
+  if (s.chosen.made.empty() || s.chosen.results() < kFewResults)
     return m.decline("no index says which result a term belongs to");
   because([&] {
     return fmt::format("each term belongs to one of {} results: terms are gone through once",
-                       extentOf(s.chosen.loop));
+                       s.chosen.results());
   });
   begin(s, rangesIn(sum.src().subspan(1)));
   const UOp memory = s.k.store.src(0).src(0);
@@ -153,10 +221,10 @@ UOp scatterSum(Match& m) {
   const UOp adding =
       memory.indexed({place}).store(memory.after(before).indexed({place}, sum.dtype()).alu(how, {added}));
   if (stored == sum) return m.root().withSrc({adding.end(loopsOf(s))});
-  AllResults finish = allResults(s.chosen.loop, s.strip, s.nextId);
+  AllResults finish = allResults(s);
   const UOp to = s.k.store.src(0).src(1).substitute(finish.replace), complete = adding.end(loopsOf(s));
   finish.replace[sum] = memory.after(std::span<const UOp>(&complete, 1)).indexed({to}, sum.dtype());
-  std::vector<UOp> loops = s.strip.rest;
+  std::vector<UOp> loops = outerLoops(s);
   loops.insert(loops.end(), finish.loops.begin(), finish.loops.end());
   return m.root().withSrc({memory.indexed({to}).store(stored.substitute(finish.replace)).end(loops)});
 }
@@ -202,7 +270,8 @@ UOp scatterLast(Match& m) {
   if (!choice.is(Op::WHERE) || !largest.dtype().isInt()) return m.decline("its terms are not chosen numbers");
   const UOp none = choice.src(choice.src(1).isConst() ? 1 : 2); // where no entry names the result
   const auto term = asChosenTerm(choice, [&](UOp v) { return v == none; });
-  if (!none.isConst() || !term || !findChoice(*term, s.k, s.chosen) || extentOf(s.chosen.loop) < kFewResults)
+  if (term) s.chosen = choicesOf(*term, s.k);
+  if (!none.isConst() || s.chosen.made.empty() || s.chosen.results() < kFewResults)
     return m.decline("no index says which result a term belongs to");
   const std::vector<UOp> order = growingOrder(term->value, largest);
   if (order.empty() || term->value.vmin() <= none.vmax())
@@ -212,12 +281,13 @@ UOp scatterLast(Match& m) {
     return graphRewrite(stored.substitute({{largest, last}}), sym(), {.name = "last of its entries"});
   };
   const UOp set = with(term->value);
-  if (set.dependsOn(memory) || set.dependsOn(s.chosen.loop))
+  auto isPlaced = [&](const LoopChoice& c) { return set.dependsOn(c.loop); };
+  if (set.dependsOn(memory) || std::ranges::any_of(s.chosen.made, isPlaced))
     return m.decline("what an entry sets is not known from the entry alone");
   because([&] {
     return fmt::format("each of {} entries belongs to one of {} results, and a later one replaces it: "
                        "entries are gone through once",
-                       term->value.vmax() - term->value.vmin() + 1, extentOf(s.chosen.loop));
+                       term->value.vmax() - term->value.vmin() + 1, s.chosen.results());
   });
   begin(s, order);
   std::vector<UOp> before{storedToAll(s, with(none))};

@@ -9,8 +9,8 @@
 //   for v: last = max over j of (idx[j] == v ? j + 1 : 0);   out[v] = last != 0 ? values[last - 1] : x[v]
 //   ->   for v: out[v] = x[v];   for j: if 0 <= idx[j] < n: out[idx[j]] = values[j]
 //
-// Of several indices that place a term, the one of the longest loop becomes the place, or of the nearest rows; the others stay
-// conditions, which are asked in each step of their loops.
+// Several indices may place a term, each in the loop that it is compared with: together they are its place. Where results are many and
+// terms few (x[i, j] of a large x), the results are cut in parts that threads share; each part looks at all terms, and takes its own.
 //
 // Terms are taken in their original order, so the results keep their bits. These rules are for targets with
 // few threads: on a GPU the iterations of such loops would wait for each other.

@@ -38,21 +38,24 @@ bool findSum(UOp sink, OneSum& k) {
   return k.sum.dtype().count() == 1;
 }
 
-Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
+Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind) {
   Strip s;
+  const bool mayOverlap = kind == StripKind::Overlapping;
+  auto carries = [&](UOp l) { return std::ranges::find(carriers, l) != carriers.end(); };
   AxisType type = AxisType::Loop;
   int64_t amount = 1;
   for (UOp l : k.loops)
-    if (l != carrier && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
+    if (!carries(l) && coefficientOf(k.store.src(0).src(1), l) == 1 && extentOf(l) >= 4) s.loop = l;
   if (s.loop) {
-    const int64_t n = extentOf(s.loop), most = std::min(kStrip, std::max<int64_t>(n / 2, kStripLanes));
-    amount = divisorUpTo(n, most); // threads share the rest
+    const int64_t n = extentOf(s.loop), shared = std::max<int64_t>(n / 2, kStripLanes);
+    const int64_t most = std::min(kStrip, kind == StripKind::Whole ? n : shared);
+    amount = divisorUpTo(n, most);
     if (mayOverlap && n > most && 2 * amount < most)
       amount = roundUp(ceilDiv(n, ceilDiv(n, most)), kStripLanes);
   } else if (mayOverlap) {
     type = AxisType::Upcast;
     for (UOp l : k.loops)
-      if (l != carrier && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
+      if (!carries(l) && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
     if (s.loop) amount = divisorUpTo(extentOf(s.loop), kStripLanes);
     if (s.loop && 2 * amount < kStripLanes) amount = std::min(extentOf(s.loop), kStripLanes);
   }
@@ -66,7 +69,7 @@ Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap) {
     if (!whole) s.rest.push_back(outer);
   }
   for (UOp l : k.loops)
-    if (l != carrier && (amount == 1 || l != s.loop)) s.rest.push_back(l);
+    if (!carries(l) && (amount == 1 || l != s.loop)) s.rest.push_back(l);
   return s;
 }
 

@@ -2,12 +2,13 @@
 // sums (running.h) and scattered ones (scattered.h).
 //
 //   OneSum k;
-//   if (findSum(sink, k)) Strip strip = stripOf(k, k.loops[0], nextRangeId(sink), true);
+//   if (findSum(sink, k)) Strip strip = stripOf(k, std::array{k.loops[0]}, nextRangeId(sink), StripKind::Shared);
 //
-// Invariant: strip.rest and strip.inner together go through the loops of the kernel without `carrier`.
+// Invariant: strip.rest and strip.inner together go through the loops of the kernel without the carriers.
 #pragma once
 #include "engine/uop/uop.h"
 
+#include <span>
 #include <vector>
 
 namespace uopscope {
@@ -29,10 +30,13 @@ struct Strip {
   std::vector<UOp> rest;
 };
 
-/// Chooses a strip among the loops other than `carrier`: the loop along which results are contiguous; without
-/// one, the longest loop, whose steps become lanes. Where no large part divides the loop, strips overlap if they may: the last
-/// one computes results again, which a kernel that adds up in its results must not do; lanes would not help it either.
-Strip stripOf(const OneSum& k, UOp carrier, int64_t nextId, bool mayOverlap);
+/// Whether threads share a loop's strips, or it is one strip where it is not too long; whether strips may overlap, so that the last
+/// one computes results again, where no large part divides the loop. A kernel that adds up in its results must not do that.
+enum class StripKind : uint8_t { Shared, Whole, Overlapping };
+
+/// Chooses a strip among the loops other than the `carriers`: the loop along which results are contiguous; without one, and where
+/// strips may overlap, the longest loop, whose steps become lanes.
+Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind);
 /// The loops with the strip's inside of them.
 std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s);
 

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 using namespace uopscope;
@@ -35,30 +36,32 @@ TEST_CASE("terms with the number of a result go to that result") {
   }
 }
 
-TEST_CASE("of two indices of a term the one of the longer loop is its place, or of the nearer rows") {
+TEST_CASE("two indices of a term are its place together") {
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}});
-  constexpr int64_t kTerms = 30;
   struct Case {
-    int64_t rows, columns, width;
-    bool placesColumn;
+    int64_t rows, columns, width, terms;
+    bool inParts;
   };
-  for (auto [rows, columns, width, placesColumn] : {Case{20, 20, 4, true},
-                                                    {20, 24, 4, true},
-                                                    {24, 20, 4, false},
-                                                    {20, 20, 1, false},
-                                                    {20, 24, 1, true}}) {
+  for (auto [rows, columns, width, terms, inParts] : {Case{20, 20, 4, 30, false},
+                                                      {20, 24, 1, 30, false},
+                                                      {3, 5, 2, 30, false},
+                                                      {2, 8, 4, 30, false},
+                                                      {64, 50, 4, 5, true},
+                                                      {24, 200, 1, 7, true},
+                                                      {24, 200, 1, 60, false},
+                                                      {24, 200, 32, 7, true}}) {
     CAPTURE(rows);
     CAPTURE(columns);
     CAPTURE(width);
     UOp r = UOp::range(rows, 0), c = UOp::range(columns, 1), d = UOp::range(width, 2),
-        j = UOp::range(kTerms, 3, AxisType::Reduce);
+        j = UOp::range(terms, 3, AxisType::Reduce);
     auto is = [&](int64_t which, UOp loop) {
-      const UOp index = read(memory(which, kTerms, dtypes::int32), j);
+      const UOp index = read(memory(which, terms, dtypes::int32), j);
       return index.alu(Op::CMPNE, {loop.cast(dtypes::int32)}).logicalNot();
     };
-    UOp value = read(memory(3, kTerms * width, dtypes::int32), j * width + d);
+    UOp value = read(memory(3, terms * width, dtypes::int32), j * width + d);
     UOp sum = (is(1, r) & is(2, c))
                   .where(value, UOp::constant(dtypes::int32, int64_t{0}))
                   .reduce(Op::ADD, std::vector<UOp>{j});
@@ -67,7 +70,39 @@ TEST_CASE("of two indices of a term the one of the longer loop is its place, or 
     checkKernel(ast, plainTarget(8), 5);
     const PatternMatcher rules({scatteredSumRules()});
     const UOp end = graphRewrite(ast, rules, {.name = "running sums"}).src(0);
-    CHECK(end.dependsOn(r) == placesColumn);
+    const bool isPlaced = rows * columns >= 16;
+    CHECK(end.dependsOn(r) == !isPlaced);
+    CHECK(end.dependsOn(c) == !isPlaced);
+    const std::vector<UOp> around(end.src().begin() + 1, end.src().end());
+    CHECK(std::ranges::any_of(around, [](UOp l) { return l.src(0).isConst(8); }) == inParts);
+  }
+}
+
+TEST_CASE("an index stays a condition where something else depends on its loop") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  constexpr int64_t kRows = 20, kColumns = 24, kTerms = 30;
+  UOp r = UOp::range(kRows, 0), c = UOp::range(kColumns, 1), j = UOp::range(kTerms, 2, AxisType::Reduce);
+  auto ints = [](int64_t i, int64_t n) { return memory(i, n, dtypes::int32); };
+  auto equal = [](UOp index, UOp loop) {
+    return index.alu(Op::CMPNE, {loop.cast(dtypes::int32)}).logicalNot();
+  };
+  const UOp first = equal(read(ints(1, kTerms), j), r), second = equal(read(ints(2, kTerms), j), c),
+            ofRow = equal(read(ints(2, kTerms * kRows), r * kTerms + j), c),
+            below = j.alu(Op::CMPLT, {r + 9});
+  const UOp plain = read(ints(3, kTerms), j), rowwise = read(ints(3, kTerms * kRows), r * kTerms + j);
+  for (auto [conditions, value] : {std::pair{first & second, rowwise}, // the value knows the row
+                                   {first & ofRow, plain},             // the column's index does
+                                   {first & second & below, plain}}) { // another condition does
+    UOp sum = conditions.where(value, UOp::constant(dtypes::int32, int64_t{0}))
+                  .reduce(Op::ADD, std::vector<UOp>{j});
+    UOp ast = kernel({ints(0, kRows * kColumns).indexed({r * kColumns + c}).store(sum).end({r, c})});
+    checkKernel(ast, plainTarget(8), 5);
+    const PatternMatcher rules({scatteredSumRules()});
+    const UOp end = graphRewrite(ast, rules, {.name = "running sums"}).src(0);
+    CHECK(end.dependsOn(r));
+    CHECK_FALSE(end.dependsOn(c));
   }
 }
 
