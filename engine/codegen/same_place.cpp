@@ -30,6 +30,30 @@ std::pair<int64_t, int64_t> boundsUnder(const rules::GateBounds& gate, UOp x) {
   return of;
 }
 
+/// How far an expression is from `step` times a range: step * r + least <= x <= step * r + most.
+struct Follower {
+  int64_t step = 0;
+  std::optional<int64_t> least, most;
+  bool isBounded() const { return step && least && most; }
+};
+
+/// The expressions that clauses of a gate hold near a multiple of the range.
+UOpMap<Follower> followersOf(UOp gate, UOp range) {
+  UOpMap<Follower> found;
+  for (UOp clause : splitUop(gate, Op::AND)) {
+    const bool isNegated = clause.is(Op::CMPNE) && clause.src(1).isConst(1), isUpper = !isNegated;
+    const UOp less = isNegated ? clause.src(0) : clause;
+    if (!less.is(Op::CMPLT) || !less.src(1).dtype().isInt() || !less.src(1).dependsOn(range)) continue;
+    const Linear limit = linearOf(less.src(1));
+    if (limit.terms.size() != 1 || limit.terms[0].node != range) continue;
+    Follower& f = found[less.src(0)];
+    if (f.step && f.step != limit.terms[0].factor) continue;
+    f.step = limit.terms[0].factor;
+    (isUpper ? f.most : f.least) = isUpper ? limit.constant - 1 : limit.constant;
+  }
+  return found;
+}
+
 } // namespace
 
 std::optional<Slab> slabOf(UOp gated, UOp range) {
@@ -37,14 +61,25 @@ std::optional<Slab> slabOf(UOp gated, UOp range) {
   const rules::GateBounds gate(validOf(gated));
   const Linear sum = linearOf(indexOf(gated));
   Slab slab{.stride = 0, .least = sum.constant, .most = sum.constant};
-  for (const Term& t : sum.terms)
-    if (t.node == range) slab.stride = t.factor;
+  const UOpMap<Follower> followers = followersOf(validOf(gated), range);
+  auto followerOf = [&](const Term& t) -> const Follower* {
+    const auto at = followers.find(t.node);
+    return at != followers.end() && at->second.isBounded() ? &at->second : nullptr;
+  };
+  for (const Term& t : sum.terms) {
+    const Follower* f = followerOf(t);
+    const int64_t step = f ? f->step : t.node == range;
+    if (std::abs(step) > kFar || std::abs(t.factor) > kFar / (1 + std::abs(step))) return std::nullopt;
+    slab.stride += t.factor * step;
+  }
   if (slab.stride == 0 || range.vmax() > kFar || std::abs(slab.stride) > kFar / (1 + range.vmax()))
     return std::nullopt;
   const int64_t period = slab.stride * (1 + range.vmax());
   for (const Term& t : sum.terms) {
-    if (t.node == range || t.factor % period == 0) continue;
-    const auto [least, most] = boundsUnder(gate, t.node);
+    const Follower* follower = followerOf(t);
+    if (t.node == range || (t.factor % period == 0 && !follower)) continue;
+    const auto [least, most] =
+        follower ? std::pair(*follower->least, *follower->most) : boundsUnder(gate, t.node);
     if (least < -kFar || most > kFar) return std::nullopt;
     const int64_t furthest = std::max(std::abs(least), std::abs(most));
     if (std::abs(t.factor) > kFar / (1 + furthest)) return std::nullopt;

@@ -7,7 +7,7 @@
 //
 // Steps may also use many places each, in an order that only memory knows, and still be apart: behind the gate 0 <= j < 8,
 // where j is read from memory, step r of r * 8 + j stays in a slab of its own. So does step r of j * 32 + r * 8 + lane, with 4 steps
-// and 8 lanes, whatever j is: 8 of every 32 places.
+// and 8 lanes, whatever j is: 8 of every 32 places. Behind the gate r * 8 <= j < r * 8 + 8 each step takes the places j that are its own.
 #pragma once
 #include "engine/uop/uop.h"
 

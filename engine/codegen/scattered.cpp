@@ -112,14 +112,21 @@ int64_t stepsOf(const Scattering& s, const LoopChoice& c) {
   return isCut ? extentOf(c.loop) / extentOf(s.part) : extentOf(c.loop);
 }
 
-/// Cuts the results in parts: where they are many beside the terms, clearing them is the work, and each part looks at all terms.
-void cutInParts(Scattering& s, int64_t terms, int64_t id) {
-  int64_t elements = 1;
-  for (UOp l : s.k.loops) elements *= extentOf(l);
-  const UOp loop = s.chosen.made[0].loop;
+/// Chooses the strip. Where no other loop is left and the results are many beside the terms, clearing them is the work: they are cut
+/// in parts, each of which looks at all terms.
+void chooseStrip(Scattering& s, int64_t terms, int64_t idOfPart) {
+  std::vector<UOp> carriers;
+  for (const LoopChoice& c : s.chosen.made) carriers.push_back(c.loop);
+  const int64_t id = s.nextId++;
+  s.strip = stripOf(s.k, carriers, id, StripKind::Whole);
+  const int64_t elements = s.chosen.results() * (s.strip.inner ? extentOf(s.strip.inner) : 1);
   int64_t parts = kMostParts;
-  while (extentOf(loop) % parts) --parts;
-  if (parts > 1 && elements >= kElementsPerTerm * parts * terms) s.part = UOp::range(parts, id);
+  while (extentOf(carriers[0]) % parts) --parts;
+  const bool isAlone = std::ranges::all_of(s.strip.rest, [](UOp l) { return extentOf(l) == 1; });
+  if (parts > 1 && isAlone && elements >= kElementsPerTerm * parts * terms)
+    s.part = UOp::range(parts, idOfPart);
+  else
+    s.strip = stripOf(s.k, carriers, id, StripKind::Shared);
 }
 
 /// Makes the loops over the terms, in the order of `ranges`.
@@ -135,10 +142,7 @@ void begin(Scattering& s, std::span<const UOp> ranges) {
   const UOp address = s.k.store.src(0).src(1);
   std::ranges::stable_sort(s.chosen.made, std::greater{},
                            [&](const LoopChoice& c) { return coefficientOf(address, c.loop).value_or(0); });
-  std::vector<UOp> carriers;
-  for (const LoopChoice& c : s.chosen.made) carriers.push_back(c.loop);
-  cutInParts(s, terms, idOfPart);
-  s.strip = stripOf(s.k, carriers, s.nextId++, s.part ? StripKind::Whole : StripKind::Shared);
+  chooseStrip(s, terms, idOfPart);
 }
 
 AllResults allResults(Scattering& s) {

@@ -27,6 +27,16 @@ bool isRegister(UOp store) {
   const UOp base = memoryBase(store.src(0));
   return base && base.in(OpSet{Op::DEFINE_REG, Op::DEFINE_LOCAL});
 }
+/// Whether the store reads what earlier iterations of its loops left in its memory.
+bool addsToItsMemory(UOp store, const VariableList& loops) {
+  const UOp base = memoryBase(store.src(0));
+  auto isLoop = [&](UOp s) {
+    return std::ranges::any_of(loops, [&](const Variable& v) { return v.node == s; });
+  };
+  return base && std::ranges::any_of(store.src(1).toposort(), [&](UOp u) {
+           return u.is(Op::AFTER) && memoryBase(u) == base && std::ranges::any_of(u.src().subspan(1), isLoop);
+         });
+}
 /// Whether the launch, not the graph, runs through the variable.
 bool isLaunched(const Variable& v) {
   if (!v.node) return true; // lanes of an UNROLL
@@ -435,7 +445,7 @@ ValueCheck GraphComparison::comparePointwise(const std::vector<Leaf>& left, cons
     for (const Leaf& l : *side) {
       bool loops = false;
       for (const Variable& v : l.loops) loops |= !hasKey(common, v.key);
-      inOrder |= loops && !l.token && isRegister(l.effect);
+      inOrder |= loops && !l.token && (isRegister(l.effect) || addsToItsMemory(l.effect, l.loops));
     }
   VariableList matched = common;
   for (const Variable& v : common)

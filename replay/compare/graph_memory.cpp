@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace uopscope {
 namespace {
@@ -306,11 +307,23 @@ void GraphValues::run(UOp effect) {
   --deep_;
 }
 
+/// The effects on a store's memory that come before it, whether or not the store's gate lets it read what they left.
+const std::vector<UOp>& GraphValues::effectsBefore(UOp store) {
+  const auto [known, isNew] = before_.try_emplace(store.slot());
+  if (const UOp base = isNew ? memoryBase(store.src(0)) : UOp(); base && base.is(Op::DEFINE_GLOBAL))
+    for (const UOp u : store.src(1).toposort())
+      if (u.is(Op::AFTER) && memoryBase(u) == base)
+        std::ranges::copy_if(u.src().subspan(1), std::back_inserter(known->second),
+                             [](UOp s) { return s.dtype().isVoid(); });
+  return known->second;
+}
+
 void GraphValues::runStore(UOp store) {
   VariableList loops = ctx_.variables.closedBy(store);
   for (const Variable& v : ctx_.variables.of(store))
     if (!v.node && !running_.contains(v.key)) loops.push_back(v); // lanes of an UNROLL
   forEach(loops, [&] {
+    for (const UOp effect : effectsBefore(store)) ensureRan(effect);
     const auto to = pointers(store.src(0));
     const Lanes v = value(store.src(1));
     size_t lane = 0;

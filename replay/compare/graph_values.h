@@ -142,6 +142,7 @@ private:
   void collectWrites(UOp effect, uint64_t memory, WriteMap& out);
   void ensureRan(UOp effect);
   void runStore(UOp store);
+  const std::vector<UOp>& effectsBefore(UOp store);
   using Past = std::map<std::pair<uint64_t, int64_t>, ConstValue>;
   const Past* pastOf(UOp after);
   void runUntil(UOp after, const std::set<uint32_t>& around);
@@ -162,7 +163,8 @@ private:
   int depth_ = 0;
   ValueMemo memo_;
   std::map<std::pair<uint64_t, int64_t>, ConstValue> written_;
-  std::unordered_map<uint32_t, uint64_t> ran_; ///< effect -> environment of its last run
+  std::unordered_map<uint32_t, uint64_t> ran_;            ///< effect -> environment of its last run
+  std::unordered_map<uint32_t, std::vector<UOp>> before_; ///< store -> effectsBefore()
   WriteMaps writes_;
 };
 

@@ -65,6 +65,12 @@ TEST_CASE("a number read from memory stays in the slab of its step behind its ga
   CHECK(keepsToSlab(j * 64 + r * 8 + lane, r)); // 8 of every 64 places, whatever j is
   CHECK_FALSE(keepsToSlab(j * 63 + r * 8 + lane, r));
   CHECK_FALSE(keepsToSlab(j * 32 + r * 8 + lane, r)); // the steps of the next 32 places are among these
+  const UOp own = (j >= r * 8) & (j < r * 8 + 8);
+  CHECK(keepsToSlab((j * 8 + lane).validWhere(own), r));
+  CHECK_FALSE(keepsToSlab((j * 7 + lane).validWhere(own), r));
+  CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere((j >= r * 8) & (j < r * 8 + 9)), r));
+  CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere((j >= r * 7) & (j < r * 8 + 8)), r));
+  CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere(j < r * 8 + 8), r));
 }
 
 TEST_CASE("random indices whose steps keep to slabs never share a place") {
@@ -80,7 +86,10 @@ TEST_CASE("random indices whose steps keep to slabs never share a place") {
     UOp gate = UOp::constant(dtypes::bool_, int64_t{1});
     if (upTo(1)) gate = gate & (j < 1 + upTo(6));
     if (upTo(1)) gate = gate & (j >= upTo(3) - 2);
-    if (!at.dependsOn(r) || !keepsToSlab(at.validWhere(gate), r)) continue;
+    if (upTo(2) == 0) gate = gate & (j < r * upTo(4) + upTo(4));
+    if (upTo(2) == 0) gate = gate & (j >= r * upTo(4) + upTo(2) - 1);
+    if (upTo(3) == 0) at = j * upTo(8) + lane;
+    if (!at.validWhere(gate).dependsOn(r) || !keepsToSlab(at.validWhere(gate), r)) continue;
     CAPTURE(at.render());
     CAPTURE(gate.render());
     CHECK_FALSE(shareAPlace(at.validWhere(gate), r, {r, lane, j}));

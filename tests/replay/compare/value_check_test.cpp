@@ -130,6 +130,43 @@ TEST_CASE("value check: overlapping tiles of results are right, of a sum they ar
   CHECK(check(UOp::range(10, 0, AxisType::Reduce), tiled(6)).verdict == V::Differs);
 }
 
+TEST_CASE("value check: a sum that goes to the results that indices name, whole or in parts") {
+  Pool pool;
+  PoolScope scope(pool);
+  using V = ValueCheck::Verdict;
+  constexpr int64_t kResults = 12, kTerms = 3;
+  auto memory = [](int64_t n, int64_t size) {
+    return UOp::make(Op::DEFINE_GLOBAL, dtypes::int32.ptr(size), {}, Arg::of(n));
+  };
+  const UOp out = memory(0, kResults), zero = UOp::constant(dtypes::int32, int64_t{0});
+  auto read = [&](int64_t n, UOp at) { return memory(n, kTerms).indexed({at}, dtypes::int32); };
+  const UOp v = UOp::range(kResults, 0), j = UOp::range(kTerms, 1, AxisType::Reduce);
+  const UOp is = read(1, j).alu(Op::CMPNE, {v.cast(dtypes::int32)}).logicalNot();
+  const UOp sum = is.where(read(2, j), zero).reduce(Op::ADD, std::vector<UOp>{j});
+  const UOp before = UOp::sink(std::vector<UOp>{out.indexed({v}, out.dtype()).store(sum).end({v})});
+  // Each of `parts` clears its results, then takes the terms that are its own; `first` terms are lost, or clearing is.
+  auto scattered = [&](int64_t parts, int64_t first, bool clears) {
+    const UOp part = UOp::range(parts, 2), cleared = UOp::range(kResults / parts, 4),
+              term = UOp::range(kTerms, 3, AxisType::Reduce);
+    const UOp start = part * (kResults / parts), index = read(1, term).cast(dtypes::index);
+    const UOp place =
+        index.validWhere((index >= start) & (index < start + kResults / parts) & (term >= first));
+    std::vector<UOp> waits{
+        out.after(std::vector<UOp>{part}).indexed({start + cleared}, out.dtype()).store(zero).end({cleared}),
+        term};
+    if (!clears) waits.erase(waits.begin());
+    const UOp old = out.after(waits).indexed({place}, dtypes::int32);
+    return UOp::sink(
+        std::vector<UOp>{out.indexed({place}, out.dtype()).store(old + read(2, term)).end({part, term})});
+  };
+  for (const int64_t parts : {1, 3}) {
+    CAPTURE(parts);
+    CHECK(check(before, scattered(parts, 0, true)).verdict == V::Same);
+    CHECK(check(before, scattered(parts, 1, true)).verdict == V::Differs);
+    CHECK(check(before, scattered(parts, 0, false)).verdict == V::Differs);
+  }
+}
+
 TEST_CASE("value check: the zero of a gradient may be a source of the operation") {
   Pool pool;
   PoolScope scope(pool);
