@@ -17,12 +17,21 @@ double secondsToSchedule(int operations) {
   return static_cast<double>(nowNs() - start) * 1e-9;
 }
 
+/// Whether ten times as much takes less than 25 times as long; other work on the machine may disturb one of three tries.
+template <typename Run>
+bool isNearLinear(const Run& run, int small, int large) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const double few = run(small), many = run(large);
+    MESSAGE(small, ": ", few * 1e3, " ms, ", large, ": ", many * 1e3, " ms");
+    if (many < 25 * few + 0.05) return true;
+  }
+  return false;
+}
+
 } // namespace
 
 TEST_CASE("a chain of 10,000 operations is one kernel, in time near linear") {
-  double small = secondsToSchedule(1000), large = secondsToSchedule(10000);
-  MESSAGE("1,000: ", small * 1e3, " ms, 10,000: ", large * 1e3, " ms");
-  CHECK(large < 25 * small + 0.05);
+  CHECK(isNearLinear(secondsToSchedule, 1000, 10000));
 }
 
 TEST_CASE("a thousand outputs") {
@@ -36,9 +45,7 @@ TEST_CASE("a thousand outputs") {
     CHECK(static_cast<int>(s.becomes.size()) >= n);
     return static_cast<double>(nowNs() - start) * 1e-9;
   };
-  double small = run(100), large = run(1000);
-  MESSAGE("100: ", small * 1e3, " ms, 1,000: ", large * 1e3, " ms");
-  CHECK(large < 25 * small + 0.05);
+  CHECK(isNearLinear(run, 100, 1000));
 }
 
 TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
@@ -51,9 +58,7 @@ TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
     CHECK(static_cast<int>(s.items.size()) == n);
     return static_cast<double>(nowNs() - start) * 1e-9;
   };
-  double small = run(200), large = run(2000);
-  MESSAGE("200: ", small * 1e3, " ms, 2,000: ", large * 1e3, " ms");
-  CHECK(large < 25 * small + 0.05);
+  CHECK(isNearLinear(run, 200, 2000));
 }
 
 TEST_CASE("a long sum with more results than its parts may have stays one sum, whether or not 64 divides its "
