@@ -112,6 +112,21 @@ int64_t stepsOf(const Scattering& s, const LoopChoice& c) {
   return isCut ? extentOf(c.loop) / extentOf(s.part) : extentOf(c.loop);
 }
 
+/// The innermost loop that no index depends on: its steps take terms to the same place of their rows, which is computed once for all of
+/// a strip. Null if there is none.
+UOp rowsOf(const Scattering& s) {
+  const UOp address = s.k.store.src(0).src(1);
+  auto stepOf = [&](UOp l) { return coefficientOf(address, l).value_or(0); };
+  UOp found;
+  for (UOp l : s.k.loops) {
+    const bool isNamed =
+        s.chosen.places(l) || (s.chosen.others && s.chosen.others.dependsOn(l)) ||
+        std::ranges::any_of(s.chosen.made, [&](const LoopChoice& c) { return c.index.dependsOn(l); });
+    if (!isNamed && stepOf(l) > 1 && (!found || stepOf(l) < stepOf(found))) found = l;
+  }
+  return found;
+}
+
 /// Chooses the strip. Where no other loop is left and the results are many beside the terms, clearing them is the work: they are cut
 /// in parts, each of which looks at all terms.
 void chooseStrip(Scattering& s, int64_t terms, int64_t idOfPart) {
@@ -126,7 +141,7 @@ void chooseStrip(Scattering& s, int64_t terms, int64_t idOfPart) {
   if (parts > 1 && isAlone && elements >= kElementsPerTerm * parts * terms)
     s.part = UOp::range(parts, idOfPart);
   else
-    s.strip = stripOf(s.k, carriers, id, StripKind::Shared);
+    s.strip = stripOf(s.k, carriers, id, StripKind::Shared, rowsOf(s));
 }
 
 /// Makes the loops over the terms, in the order of `ranges`.
@@ -147,16 +162,21 @@ void begin(Scattering& s, std::span<const UOp> ranges) {
 
 AllResults allResults(Scattering& s) {
   AllResults all{s.strip.replace, {}};
+  auto addStrip = [&] {
+    UOp inner = UOp::range(extentOf(s.strip.inner), s.nextId++, s.strip.inner.axisType());
+    all.replace[s.strip.loop] = s.strip.replace.at(s.strip.loop).substitute({{s.strip.inner, inner}});
+    all.loops.push_back(inner);
+  };
+  // Results that lie side by side are gone through side by side.
+  const bool isOfRows = s.strip.inner && coefficientOf(s.k.store.src(0).src(1), s.strip.loop) != 1;
+  if (isOfRows) addStrip();
   for (const LoopChoice& c : s.chosen.made) {
     const int64_t steps = stepsOf(s, c);
     all.loops.push_back(UOp::range(steps, s.nextId++));
     const bool isCut = steps != extentOf(c.loop);
     all.replace[c.loop] = isCut ? s.part * steps + all.loops.back() : all.loops.back();
   }
-  if (!s.strip.inner) return all;
-  UOp inner = UOp::range(extentOf(s.strip.inner), s.nextId++, s.strip.inner.axisType());
-  all.replace[s.strip.loop] = s.strip.replace.at(s.strip.loop).substitute({{s.strip.inner, inner}});
-  all.loops.push_back(inner);
+  if (s.strip.inner && !isOfRows) addStrip();
   return all;
 }
 

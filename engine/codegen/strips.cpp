@@ -12,6 +12,7 @@ namespace uopscope {
 namespace {
 
 constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
+constexpr int64_t kStripRows = 8;   ///< whose places the same number names
 constexpr int64_t kStripLanes = 16; ///< of a strip whose steps lie apart in memory
 
 int64_t divisorUpTo(int64_t n, int64_t most) {
@@ -38,7 +39,7 @@ bool findSum(UOp sink, OneSum& k) {
   return k.sum.dtype().count() == 1;
 }
 
-Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind) {
+Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind, UOp rows) {
   Strip s;
   const bool mayOverlap = kind == StripKind::Overlapping;
   auto carries = [&](UOp l) { return std::ranges::find(carriers, l) != carriers.end(); };
@@ -58,6 +59,9 @@ Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, St
       if (!carries(l) && (!s.loop || extentOf(l) > extentOf(s.loop))) s.loop = l;
     if (s.loop) amount = divisorUpTo(extentOf(s.loop), kStripLanes);
     if (s.loop && 2 * amount < kStripLanes) amount = std::min(extentOf(s.loop), kStripLanes);
+  } else if (rows) {
+    s.loop = rows;
+    amount = divisorUpTo(extentOf(rows), kStripRows);
   }
   if (amount > 1) {
     const int64_t n = extentOf(s.loop);

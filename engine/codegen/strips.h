@@ -35,8 +35,9 @@ struct Strip {
 enum class StripKind : uint8_t { Shared, Whole, Overlapping };
 
 /// Chooses a strip among the loops other than the `carriers`: the loop along which results are contiguous; without one, and where
-/// strips may overlap, the longest loop, whose steps become lanes.
-Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind);
+/// strips may overlap, the longest loop, whose steps become lanes. `rows`: the loop of which a few steps are a strip where results are
+/// contiguous along none; null: none is.
+Strip stripOf(const OneSum& k, std::span<const UOp> carriers, int64_t nextId, StripKind kind, UOp rows = {});
 /// The loops with the strip's inside of them.
 std::vector<UOp> withInner(std::vector<UOp> loops, const Strip& s);
 

@@ -78,6 +78,34 @@ TEST_CASE("two indices of a term are its place together") {
   }
 }
 
+TEST_CASE("rows whose terms go to the same columns are taken a few at a time") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  struct Case {
+    int64_t rows;
+    bool isOfRow; ///< each row has indices of its own
+    int64_t strip;
+  };
+  for (auto [rows, isOfRow, strip] : {Case{24, false, 8}, {13, false, 1}, {14, false, 7}, {24, true, 1}}) {
+    CAPTURE(rows);
+    CAPTURE(isOfRow);
+    constexpr int64_t kColumns = 20, kTerms = 9;
+    UOp r = UOp::range(rows, 0), c = UOp::range(kColumns, 1), j = UOp::range(kTerms, 2, AxisType::Reduce);
+    auto ints = [](int64_t i, int64_t n) { return memory(i, n, dtypes::int32); };
+    UOp index = isOfRow ? read(ints(1, rows * kTerms), r * kTerms + j) : read(ints(1, kTerms), j);
+    UOp is = index.alu(Op::CMPNE, {c.cast(dtypes::int32)}).logicalNot();
+    UOp sum = is.where(read(ints(2, rows * kTerms), r * kTerms + j), UOp::constant(dtypes::int32, int64_t{0}))
+                  .reduce(Op::ADD, std::vector<UOp>{j});
+    UOp ast = kernel({ints(0, rows * kColumns).indexed({r * kColumns + c}).store(sum).end({r, c})});
+    checkKernel(ast, plainTarget(8), 5);
+    const PatternMatcher rules({scatteredSumRules()});
+    const UOp end = graphRewrite(ast, rules, {.name = "running sums"}).src(0);
+    const UOp last = end.src(end.srcCount() - 1);
+    CHECK((last.axisType() == AxisType::Reduce ? 1 : last.src(0).arg().i()) == strip);
+  }
+}
+
 TEST_CASE("an index stays a condition where something else depends on its loop") {
   Pool pool;
   PoolScope scope(pool);
