@@ -12,7 +12,7 @@ namespace uopscope {
 namespace {
 
 constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cache
-constexpr int64_t kStripRows = 8;   ///< whose places the same number names
+constexpr int64_t kStripRows = 4;   ///< whose places the same number names
 constexpr int64_t kStripLanes = 16; ///< of a strip whose steps lie apart in memory
 
 int64_t divisorUpTo(int64_t n, int64_t most) {
