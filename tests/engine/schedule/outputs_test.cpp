@@ -156,6 +156,24 @@ TEST_CASE("a product that a reduction reads has a kernel of its own where its ti
 }
 
 TEST_CASE(
+    "rows whose reductions are reduced to a few results are stored where threads then share enough work") {
+  Fixture f;
+  auto loss = [&](int64_t results, int64_t rows, int64_t terms) {
+    UOp x = f.tensor({results, rows, terms}), each = sum(x * x, {2});
+    return sum(each * each, {1});
+  };
+  f.check({loss(1, 512, 512)}, 2);
+  f.check({loss(3, 256, 512)}, 2);
+  f.check({loss(1, 64, 64)}, 1);    // a kernel more takes longer than both threads save
+  f.check({loss(16, 128, 128)}, 1); // threads share the results
+  f.check({loss(1, 4, 65536)}, -1); // rows of few elements are too few for threads
+  UOp x = f.tensor({512, 512});
+  f.check({sum(x * x, {0, 1})}, -1);
+  ContextScope plain({{"PLAIN", 1}});
+  CHECK(f.schedule({loss(1, 512, 512)}).items.size() == 1); // nothing goes by price
+}
+
+TEST_CASE(
     "a sum whose rows repeat is computed once for each that differs, where that pays for a kernel more") {
   Fixture f;
   auto repeated = [&](int64_t terms, int64_t times) {
