@@ -98,7 +98,6 @@ struct AllResults {
 struct Scattering {
   OneSum k;
   Choices chosen;
-  UOp term; ///< what the indices choose
   int64_t nextId = 0;
   Strip strip;
   UOp part; ///< a loop over parts of the results of the first choice, which threads share; null: they are one
