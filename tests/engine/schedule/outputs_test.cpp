@@ -1,4 +1,5 @@
 // Several outputs of one kernel.
+#include "engine/base/context_var.h"
 #include "schedule_fixture.h"
 
 using namespace uopscope;
