@@ -4,7 +4,7 @@
 #include "app/cli/output.h"
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/rewrite/rule.h"
+#include "engine/transform/known.h"
 #include "replay/read/materialize.h"
 #include "replay/read/print.h"
 #include "replay/teach/kernel_target.h"
@@ -31,7 +31,7 @@ const RuleInfo* findInTrace(Trace& trace, const std::string& text) {
 
 const RuleDef* findInEngine(const std::string& name, const RuleInfo* like) {
   const RuleDef* best = nullptr;
-  for (const RuleDef* def : knownRules()) {
+  for (const RuleDef* def : knownRulesOfAll()) {
     if (name != def->name) continue;
     if (!best) best = def;
     if (like && tailOf(def->file) == tailOf(like->at.file) && def->line == like->at.line) return def;
@@ -83,7 +83,7 @@ int nearestMisses(Trace& trace, ScopeId kernel, const PassInfo& pass, NodeId nod
   std::vector<Miss> misses;
   size_t unknown = 0;
   std::map<std::string, const RuleDef*> defs;
-  for (const RuleDef* def : knownRules()) defs.try_emplace(def->name, def);
+  for (const RuleDef* def : knownRulesOfAll()) defs.try_emplace(def->name, def);
   for (RuleId id : tried) {
     const RuleInfo& info = trace.rule(id);
     auto at = fired.find(id);

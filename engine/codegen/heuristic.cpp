@@ -178,7 +178,8 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     int64_t n = extentNow(s, *r);
     const bool decides = std::ranges::find(deciding, *r) != deciding.end();
     if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
-    if (hasTerms && tile.parts.back().amount % width) continue; // no whole vectors
+    if (hasTerms && (tile.parts.back().amount % width || tile.parts.back().range == *r))
+      continue; // no whole vectors, or those of the lanes taken apart
     if (tile.vectors && !hasTerms &&
         (isRowOfPanel(k, *r, tile.parts.back().range) ||
          (!decides && keepsUnitsBusy(tile, width, s.target()))))

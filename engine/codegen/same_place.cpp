@@ -44,6 +44,7 @@ UOpMap<Follower> followersOf(UOp gate, UOp range) {
     const bool isNegated = clause.is(Op::CMPNE) && clause.src(1).isConst(1), isUpper = !isNegated;
     const UOp less = isNegated ? clause.src(0) : clause;
     if (!less.is(Op::CMPLT) || !less.src(1).dtype().isInt() || !less.src(1).dependsOn(range)) continue;
+    if (less.src(0) == range) continue; // it is no other number
     const Linear limit = linearOf(less.src(1));
     if (limit.terms.size() != 1 || limit.terms[0].node != range) continue;
     Follower& f = found[less.src(0)];

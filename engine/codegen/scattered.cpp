@@ -5,6 +5,7 @@
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/strips.h"
 #include "engine/rewrite/driver.h"
+#include "engine/rules/algebra.h"
 #include "engine/rules/load_collapse.h"
 #include "engine/rules/rules.h"
 
@@ -20,8 +21,10 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kMostParts = 8;        ///< of results; each goes through all terms
-constexpr int64_t kElementsPerTerm = 16; ///< from here on clearing takes longer than looking at a term
+constexpr int64_t kMostParts = 8; ///< of results; each goes through all terms
+constexpr int64_t kElementsPerTerm =
+    64; ///< from here on looking at a term once more costs little beside clearing
+constexpr int64_t kFewElements = 2 << 20; ///< below, one thread clears them in its caches as fast
 
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
@@ -137,7 +140,7 @@ void chooseStrip(Scattering& s, int64_t terms, int64_t idOfPart) {
   int64_t parts = kMostParts;
   while (extentOf(carriers[0]) % parts) --parts;
   const bool isAlone = std::ranges::all_of(s.strip.rest, [](UOp l) { return extentOf(l) == 1; });
-  if (parts > 1 && isAlone && elements >= kElementsPerTerm * parts * terms)
+  if (parts > 1 && isAlone && elements >= std::max(kFewElements, kElementsPerTerm * parts * terms))
     s.part = UOp::range(parts, idOfPart);
   else
     s.strip = stripOf(s.k, carriers, id, StripKind::Shared, rowsOf(s));
@@ -215,6 +218,12 @@ UOp placeOf(const Scattering& s) {
   return address.substitute(add).validWhere(valid.substitute(s.strip.replace)).substitute(s.terms);
 }
 
+/// What a term brings to its place. Parts go through terms of other parts as well, whose memory they need not read.
+UOp broughtTo(const Scattering& s, UOp place, UOp value, UOp neutral) {
+  const UOp brought = value.substitute(s.strip.replace).substitute(s.terms);
+  return s.part ? validOf(place).where(brought, neutral) : brought;
+}
+
 /// All loops around the loop over the terms, and that.
 std::vector<UOp> loopsOf(const Scattering& s) {
   std::vector<UOp> loops = outerLoops(s);
@@ -240,7 +249,7 @@ UOp scatterSum(Match& m) {
   const UOp memory = s.k.store.src(0).src(0);
   std::vector<UOp> before{storedToAll(s, identityElement(how, sum.dtype()))};
   before.insert(before.end(), s.order.begin(), s.order.end());
-  const UOp place = placeOf(s), added = term->value.substitute(s.strip.replace).substitute(s.terms);
+  const UOp place = placeOf(s), added = broughtTo(s, place, term->value, identityElement(how, sum.dtype()));
   const UOp adding =
       memory.indexed({place}).store(memory.after(before).indexed({place}, sum.dtype()).alu(how, {added}));
   if (stored == sum) return m.root().withSrc({adding.end(loopsOf(s))});
@@ -315,8 +324,9 @@ UOp scatterLast(Match& m) {
   begin(s, order);
   std::vector<UOp> before{storedToAll(s, with(none))};
   before.insert(before.end(), s.order.begin(), s.order.end());
-  const UOp value = set.substitute(s.strip.replace).substitute(s.terms);
-  return m.root().withSrc({memory.after(before).indexed({placeOf(s)}).store(value).end(loopsOf(s))});
+  const UOp place = placeOf(s), zero = UOp::constant(set.dtype(), int64_t{0});
+  const UOp value = broughtTo(s, place, set, zero);
+  return m.root().withSrc({memory.after(before).indexed({place}).store(value).end(loopsOf(s))});
 }
 
 constexpr RuleDef kScattered[] = {

@@ -97,6 +97,14 @@ std::vector<const PatternMatcher*> fixedPointSets() {
   return {&sym(), &symbolic(), &symbolicSimple(), &lowerIndexDtype(), &decompose, &lanes};
 }
 
+} // namespace
+
+// How a copy of the process tells a proof.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RuleProof, rule, file, line, status, isInteger, integersProved, scope,
+                                   reason, counterexample, measure, instances, programs)
+
+namespace {
+
 /// A proof, and what its instances say about termination; none for a rule that is not compared with anything.
 struct Proved {
   RuleProof proof;
@@ -104,22 +112,15 @@ struct Proved {
 };
 
 std::string textOf(const Proved& p) {
-  const RuleProof& r = p.proof;
-  return nlohmann::json{r.rule,           r.file,      r.line,           static_cast<int>(r.status),
-                        r.isInteger,      r.scope,     r.integersProved, r.reason,
-                        r.counterexample, r.instances, r.programs,       p.measures ? p.measures->text() : ""}
-      .dump();
+  nlohmann::json told = p.proof;
+  if (p.measures) told["measures"] = p.measures->text();
+  return told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Proved provedOf(const std::string& text) {
-  const nlohmann::json j = nlohmann::json::parse(text);
-  Proved p;
-  RuleProof& r = p.proof;
-  j[0].get_to(r.rule), j[1].get_to(r.file), j[2].get_to(r.line);
-  r.status = static_cast<ProofStatus>(j[3].get<int>());
-  j[4].get_to(r.isInteger), j[5].get_to(r.scope), j[6].get_to(r.integersProved), j[7].get_to(r.reason);
-  j[8].get_to(r.counterexample), j[9].get_to(r.instances), j[10].get_to(r.programs);
-  if (const auto measures = j[11].get<std::string>(); !measures.empty()) p.measures = Measures::of(measures);
+  const nlohmann::json told = nlohmann::json::parse(text);
+  Proved p{told.get<RuleProof>(), {}};
+  if (told.contains("measures")) p.measures = Measures::of(told["measures"].get<std::string>());
   return p;
 }
 

@@ -1,13 +1,11 @@
 // Reductions of rows that a kernel with few results reduces further, as the mean of a loss that each row has. In one kernel the loop over
 // rows is a reduction, which no threads share; rows that are stored first are results, which they do.
 //
-//   ((a - p).square().sum(1).sqrt() + 1).mean()    2,048 rows of 128: in one kernel 0.36 ms, rows stored first 0.12 ms (two threads)
+//   ((a - p).square().sum(1).sqrt() + 1).mean()    4,096 rows of 128: in one kernel 81 us, rows stored first 43 us (two threads)
 #include "engine/base/context_var.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
-
-#include <algorithm>
 
 namespace uopscope::sched {
 

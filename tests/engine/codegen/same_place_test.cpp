@@ -71,6 +71,8 @@ TEST_CASE("a number read from memory stays in the slab of its step behind its ga
   CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere((j >= r * 8) & (j < r * 8 + 9)), r));
   CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere((j >= r * 7) & (j < r * 8 + 8)), r));
   CHECK_FALSE(keepsToSlab((j * 8 + lane).validWhere(j < r * 8 + 8), r));
+  const UOp wide = UOp::range(16, 2); // step 1 of one range in 16 places is no step 2
+  CHECK_FALSE(keepsToSlab((r * 8 + wide).validWhere((r >= r * 2 - 9) & (r < r * 2 + 1)), r));
 }
 
 TEST_CASE("random indices whose steps keep to slabs never share a place") {

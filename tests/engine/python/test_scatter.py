@@ -158,4 +158,21 @@ def test_many_terms_are_added_in_one_loop():
     assert GlobalCounters.mem_used < 3 * 4 * (rows + terms) * (width + 1), GlobalCounters.mem_used
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-3)
 
+def test_many_results_of_few_terms():
+  """Two million results and more: parts clear their own and look at all terms, also those with infinities, and places named twice."""
+  for shape, entries in (((4096, 32, 16), 900), ((4095, 600), 50), ((2100000,), 64), ((32768, 64), 300)):
+    which = range(max(1, len(shape) - 1))
+    at = [rng.integers(-shape[d], shape[d], entries).astype(np.int32) for d in which]
+    for a in at: a[-3:] = a[0]
+    v = rng.integers(-9, 9, (entries, *shape[len(which):])).astype(np.float32)
+    v[1], v[2] = np.inf, np.nan
+    want = np.zeros(shape, np.float32); np.add.at(want, tuple(at), v)
+    x = Tensor.empty(*shape)
+    got = x[tuple(map(Tensor, at))].gradient(x, gradient=Tensor(v))[0]
+    np.testing.assert_array_equal(got.numpy(), want)
+    y = Tensor.full(shape, 3.0).contiguous().realize()
+    y[tuple(map(Tensor, at))] = Tensor(v)
+    want = np.full(shape, 3.0, np.float32); want[tuple(at)] = v
+    np.testing.assert_array_equal(y.numpy(), want)
+
 if __name__ == "__main__": run(globals())

@@ -3,9 +3,7 @@
 
 #include "engine/rewrite/match_program.h"
 #include "engine/rewrite/matcher.h"
-#include "engine/rewrite/rule.h"
-#include "engine/transform/batch.h"
-#include "engine/transform/tangent.h"
+#include "engine/transform/known.h"
 #include "replay/read/materialize.h"
 #include "replay/teach/kernel_target.h"
 #include "viz/models/work/reports.h"
@@ -111,10 +109,7 @@ void WhyModel::ask(const QString& rule) {
       [this, node, wanted = rule.toStdString(), pass = session_.pass(),
        scope = session_.scope()](Jobs::Job& job) -> Jobs::Answer {
         Trace& trace = job.trace();
-        // The window runs no transform: naming their rules makes them a part of it.
-        batchRules();
-        tangentRules();
-        const auto all = knownRules();
+        const auto all = knownRulesOfAll();
         Pool pool;
         PoolScope inPool(pool);
         Materializer make(trace.nodes().reader(), pool);
