@@ -1,6 +1,7 @@
 // Addresses are evaluated as numbers at a few iterations of each loop; whoever lies in equal distances has a stride.
 #include "engine/codegen/access_traffic.h"
 
+#include "engine/codegen/streamed_stores.h"
 #include "engine/uop/eval.h"
 
 #include <algorithm>
@@ -134,14 +135,17 @@ void AccessTraffic::add(UOp access) {
   for (AccessGroup& g : groups_)
     if (g.buffer == buffer && g.base == base && g.isStore == isStore && g.block == current_) {
       g.offsets.push_back(offset * item);
+      g.accesses.push_back(access);
       g.width = std::max<int64_t>(g.width, type.itemsize());
       g.isAligned &= offset * item % type.itemsize() == 0;
       return;
     }
   AccessGroup g;
   g.buffer = buffer, g.base = base, g.isStore = isStore, g.block = current_;
+  g.isStreamed = isStreamed(access);
   g.width = std::max(1, type.itemsize());
   g.offsets.push_back(offset * item);
+  g.accesses.push_back(access);
   for (int l = current_; l; l = parent(l)) g.loops.push_back(l);
   g.steps = stepsOf(base, g.loops, item);
   IndexValue start;

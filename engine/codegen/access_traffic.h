@@ -20,9 +20,11 @@ struct AccessGroup {
   UOp buffer, base;             ///< `base`: the index without its constant
   std::vector<int> loops;       ///< loops around it, innermost first (numbers given by open())
   std::vector<int64_t> offsets; ///< constants, in bytes
+  std::vector<UOp> accesses;    ///< one for each offset
   int64_t width = 0;            ///< bytes of one access
   bool isStore = false;
-  int block = 0; ///< the innermost loop, 0: none
+  bool isStreamed = false; ///< stored past the caches (streamed_stores.h)
+  int block = 0;           ///< the innermost loop, 0: none
   /// Per loop in `loops`: bytes between neighbouring iterations, or the number of lines of all iterations where they do
   /// not lie in equal distances.
   struct Step {

@@ -20,6 +20,7 @@
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/running.h"
 #include "engine/codegen/scattered.h"
+#include "engine/codegen/streamed_stores.h"
 #include "engine/codegen/streams.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/codegen/well_formed.h"
@@ -78,6 +79,7 @@ struct Matchers {
   PatternMatcher guardedValues{{guardedValueRules()}};
   PatternMatcher final{{finalRules()}};
   PatternMatcher effectOrder{{effectOrderRules()}};
+  PatternMatcher streamedStores{{streamedStoreRules()}};
   PatternMatcher controlFlow{{controlFlowRules()}};
 };
 const Matchers& matchers() {
@@ -116,6 +118,10 @@ const PatternMatcher* skippedOnCpu(const Target& target) {
 /// A thread of a GPU has registers enough, and its compiler orders a program as it likes.
 const PatternMatcher* orderedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().effectOrder;
+}
+/// What a GPU stores does not read a line before.
+const PatternMatcher* pastCachesOnCpu(const Target& target) {
+  return target.hasLocal ? nullptr : &matchers().streamedStores;
 }
 const PatternMatcher* joinedOnCpu(const Target& target) {
   return target.hasLocal || vars::plain ? nullptr : &joinedSumRules();
@@ -211,6 +217,10 @@ UOp orderByLiveness(const KernelPass& pass, UOp sink, const Target& target) {
   return orderEffects(sink, target, *pass.rules(target), pass.name);
 }
 
+UOp streamLargeResults(const KernelPass& pass, UOp sink, const Target& target) {
+  return streamStores(sink, target, *pass.rules(target), pass.name);
+}
+
 UOp addControlFlow(const KernelPass& pass, UOp sink, const Target& target) {
   ControlFlowContext order = orderLoops(sink);
   return graphRewriteBottomUp(sink, *pass.rules(target), {.name = pass.name, .ctx = order});
@@ -269,6 +279,8 @@ constexpr KernelPass kPasses[] = {
      "the last changes before code, with the renderer's own rules"},
     {"order by liveness", Part::AfterOpts, kLowered, orderedOnCpu, orderByLiveness,
      "stores that share values follow one another where too many registers would be in use"},
+    {"stream stores", Part::AfterOpts, kLowered, pastCachesOnCpu, streamLargeResults,
+     "large results that are written in order go to memory past the caches"},
     {"add control flow",
      Part::AfterOpts,
      {},

@@ -7,6 +7,7 @@
 #include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/loop_tree.h"
+#include "engine/codegen/streamed_stores.h"
 #include "engine/rules/typing.h"
 
 #include <fmt/format.h>
@@ -78,6 +79,7 @@ bool isStore(const Match& m) {
   int64_t lanes = to.isPtr() ? to.base().count() * to.vcount() : to.count();
   if (u.src(0).is(Op::INDEX) && isPixelIndex(u.src(0))) lanes *= 4;
   if (isAsyncCopy(u) && !u.src(0).bufferOf().is(Op::DEFINE_LOCAL)) return false;
+  if (isStreamed(u) && !u.src(0).bufferOf().is(Op::DEFINE_GLOBAL)) return false;
   return to.kind() == value.kind() && lanes == value.count();
 }
 bool endsLoops(const Match& m) {
@@ -145,8 +147,8 @@ constexpr RuleDef kShared[] = {
          guard::when(isLoad, "no address, or an alternative of another type")),
     RULE("valid-store", any(Op::STORE), kValid,
          guard::when(isStore,
-                     "no address, a value of another type, or a copy that is asynchronous and not to "
-                     "shared memory")),
+                     "no address, a value of another type, a copy that is asynchronous and not to shared "
+                     "memory, or a streamed one that is not to a result")),
     RULE("valid-after", any(Op::AFTER), kValid, guard::when(isLikeItsSource, "another type than its source")),
     RULE("valid-effect", any({Op::SINK, Op::GROUP, Op::BARRIER, Op::NOOP, Op::CUSTOM}), kValid,
          guard::when(isEffect, "an effect has no type")),

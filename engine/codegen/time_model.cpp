@@ -103,7 +103,7 @@ private:
     // What is stored goes further out only once it no longer fits.
     auto rate = [&](const MemoryRates& m, const MemoryRates& into) {
       const bool stays = t.footprint(0) <= static_cast<double>(into.bytes);
-      return g.isStore && !stays ? m.write : threads > 1 ? m.shared : m.read;
+      return g.isStore && !stays && !g.isStreamed ? m.write : threads > 1 ? m.shared : m.read;
     };
     const double since = sinceOf(walk_, state_, g.buffer),
                  second = t.linesFrom(g, static_cast<double>(rates_.first.bytes), since),

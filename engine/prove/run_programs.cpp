@@ -40,6 +40,7 @@ std::vector<Way> ways() {
   wide.maxVectorLanes = 8;
   wide.aluLanes = 8;
   wide.tensorCores = dotProducts(true, true);
+  wide.cacheBytes = 256; // so that small results are written past it
   fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
   fused.hasThreads = true;
   bare.nativeOps = OpSet{Op::ADD, Op::MUL, Op::IDIV,  Op::CMPLT, Op::CMPNE, Op::XOR,

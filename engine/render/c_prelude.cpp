@@ -17,6 +17,15 @@ struct Helper {
 
 std::span<const Helper> helpers() {
   static const std::vector<Helper> table = {
+      {"STREAM",
+       {},
+       R"(#define STREAM(type, address, ...) do { \
+  type* to = (type*)(address); \
+  type written = __VA_ARGS__; \
+  if ((unsigned long long)to % sizeof(type)) *to = written; \
+  else __builtin_nontemporal_store(written, (type __attribute__((aligned(sizeof(type))))*)to); \
+} while (0)
+)"},
       {"bf16_to_float", {}, R"(static inline float bf16_to_float(bf16 x) {
   return __builtin_bit_cast(float, (unsigned int)x << 16);
 }

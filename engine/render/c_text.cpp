@@ -353,6 +353,10 @@ std::string CText::load(const CPlace& p) {
 std::string CText::store(const CPlace& place, const std::string& value) {
   return fmt::format(FMT_COMPILE("{} = {};"), load(place), value);
 }
+std::string CText::streamedStore(const CPlace& place, const std::string& value) {
+  helpers_.insert("STREAM");
+  return fmt::format(FMT_COMPILE("STREAM({}, {}, {});"), name(place.type), place.address(), value);
+}
 std::string CText::special(const LoweredKernel& kernel, UOp u) {
   checkCpuIndex(kernel, u);
   return "core_id";

@@ -96,6 +96,8 @@ public:
   virtual std::string sharedAddress(const std::string& /*pointer*/) { return {}; }
   virtual std::string load(const CPlace& place);
   virtual std::string store(const CPlace& place, const std::string& value);
+  /// A store of a vector past the caches where its address is aligned to its size, else as always.
+  std::string streamedStore(const CPlace& place, const std::string& value);
   /// The expression for the SPECIAL `u`.
   virtual std::string special(const LoweredKernel& kernel, UOp u);
   /// A WMMA on fragments; also declares its helpers.

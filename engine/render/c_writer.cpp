@@ -6,6 +6,7 @@
 #include "engine/base/id_map.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/async_products.h"
+#include "engine/codegen/streamed_stores.h"
 #include "engine/render/c_vector.h"
 #include "engine/render/line_map.h"
 #include "engine/render/signature.h"
@@ -48,6 +49,7 @@ public:
       visit(u);
       if (map) map->visited(u, body_);
     }
+    if (streams_) line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     std::string body = body_;
     CFunction function{kernel_, signature_, identifier(kernel_.name), std::move(body_), {}};
     function.stored.insert(stored_.begin(), stored_.end());
@@ -389,6 +391,10 @@ private:
     if (isBox(u)) return put(types_.copyBox(to, addressOf(u.src(1)), boxOf(u)));
     if (UOp load = throughAfter(u.src(1)); isAsyncCopy(u) && of(load).isCopied)
       return put(types_.copyAsync(to, place(accessOf(load))));
+    if (isStreamed(u)) {
+      streams_ = true;
+      return put(types_.streamedStore(to, text(u.src(1))));
+    }
     if (!byLane(to)) return write(to, text(u.src(1)));
     for (int i = 0; i < 3; ++i) write(laneOf(to, i), lane(u.src(1), i));
   }
@@ -445,6 +451,7 @@ private:
   std::set<uint32_t> stored_; ///< ids of the written buffers
   std::map<std::string, int> counters_;
   std::string body_;
+  bool streams_ = false;        ///< some store goes past the caches
   std::vector<UOp> conditions_; ///< conditions of the open IFs
   int depth_ = 1;
 };

@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/streamed_stores.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/line_map.h"
@@ -39,6 +40,7 @@ public:
       visit(u);
       if (map) map->visited(u, out_.body);
     }
+    if (streams_) out_.line("fence seq_cst");
     std::string entry = "entry:\n" + allocas_;
     if (map) *lines = map->lines(dialect_.head(), entry);
     return dialect_.module(
@@ -190,6 +192,10 @@ private:
       out_.label(id);
     }
     std::string v = out_.toMemory(type, value(u.src(1)));
+    if (isStreamed(u)) {
+      streams_ = true;
+      return out_.streamedStore(type, v, address(a), dialect_.alignment(type));
+    }
     out_.line(fmt::format("store {} {}, {} {}, align {}", LlvmText::memoryType(type), v, pointerTo(a),
                           address(a), dialect_.alignment(type)));
     if (a.gate) {
@@ -446,6 +452,7 @@ private:
   };
   std::vector<Body> bodies_;
   int wholeLoops_ = 0;
+  bool streams_ = false; ///< some store goes past the caches
   std::map<std::string, int> used_;
 };
 
@@ -471,30 +478,6 @@ std::string LlvmRenderer::renderWithLines(const LoweredKernel& kernel, std::vect
 
 std::string writeLlvm(const LoweredKernel& kernel, const LlvmDialect& dialect, std::vector<TextLine>* lines) {
   return IrWriter(kernel, dialect).write(lines);
-}
-
-int LlvmDialect::arrayAlignment(DType element, int64_t size) const {
-  return std::min<int>(64, std::max<int>(element.scalar().itemsize(), size >= 4 ? 64 : 4));
-}
-
-std::string LlvmDialect::module(const LlvmFunction& f) const {
-  return fmt::format("define void @{}({}) #0 {{\n{}  ret void\n}}\n{}{}\nattributes #0 = {{ "
-                     "nounwind \"no-trapping-math\"=\"true\" }}\n",
-                     identifier(f.kernel.name), f.parameters, f.body, f.outside.empty() ? "" : "\n",
-                     f.outside);
-}
-
-std::string LlvmDialect::special(LlvmText& out, const LoweredKernel& kernel, UOp u) const {
-  if (u.is(Op::SPECIAL)) checkCpuIndex(kernel, u);
-  return u.dtype().itemsize() == 8 ? out.emit("cast", "zext i32 %core_id to i64") : "%core_id";
-}
-
-std::string LlvmDialect::wmma(LlvmText& out, const LoweredKernel& kernel, UOp u,
-                              std::span<const std::string> fragments) const {
-  if (isDotProduct(u)) return writeDotProduct(out, u, fragments);
-  throw Error(ErrorKind::Compile,
-              fmt::format("kernel {}: {} is a tensor core of {}, and a processor has none", kernel.name,
-                          u.arg().as<WmmaArg>().name, u.arg().as<WmmaArg>().device));
 }
 
 } // namespace uopscope

@@ -240,6 +240,21 @@ std::string LlvmText::maskedLoad(DType d, const std::string& pointer, int64_t al
   return emit("val", fmt::format("call {0} @{1}(ptr {2}, i32 {3}, <{4} x i1> {5}, {0} {6})", memory, function,
                                  pointer, alignment, d.count(), mask, otherwise));
 }
+void LlvmText::streamedStore(DType d, const std::string& value, const std::string& pointer, int alignment) {
+  const std::string store = fmt::format("store {} {}, ptr {}", memoryType(d), value, pointer);
+  const int size = d.itemsize(), id = number("stream");
+  const std::string at = emit("address", fmt::format("ptrtoint ptr {} to i64", pointer)),
+                    rest = emit("rest", fmt::format("and i64 {}, {}", at, size - 1)),
+                    aligned = emit("aligned", fmt::format("icmp eq i64 {}, 0", rest));
+  line(fmt::format("br i1 {}, label %stream_{}, label %keep_{}", aligned, id, id));
+  label(fmt::format("stream_{}", id));
+  line(fmt::format("{}, align {}, !nontemporal !{{i32 1}}", store, size));
+  line(fmt::format("br label %stored_{}", id));
+  label(fmt::format("keep_{}", id));
+  line(fmt::format("{}, align {}", store, alignment));
+  line(fmt::format("br label %stored_{}", id));
+  label(fmt::format("stored_{}", id));
+}
 std::string LlvmText::toMemory(DType d, const std::string& value) {
   if (!d.isBool()) return value;
   return emit("cast", fmt::format("zext {} {} to {}", type(d), value, memoryType(d)));

@@ -40,6 +40,9 @@ public:
   std::string maskedLoad(DType d, const std::string& pointer, int64_t alignment, const std::string& mask,
                          const std::string& otherwise);
 
+  /// Stores a vector, in its form in memory, past the caches where its address is aligned to its size, else as always.
+  void streamedStore(DType d, const std::string& value, const std::string& pointer, int alignment);
+
   /// Adds a declaration of a function, with its end; one is written for all equal ones.
   void declare(const std::string& declaration) { declared_.insert(declaration); }
   std::string declarations() const;

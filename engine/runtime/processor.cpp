@@ -18,12 +18,20 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <fstream>
 #include <mutex>
 #include <optional>
 
 namespace uopscope {
 
 namespace {
+
+#if defined(__x86_64__)
+constexpr bool kStreamsStores = true;
+#else
+constexpr bool kStreamsStores = false; // measured on no other processor
+#endif
 
 struct Abilities {
   bool avx2 = false, avx512 = false, fma = false, v2 = false, bf16 = false, vnni = false;
@@ -78,6 +86,8 @@ Processor host() {
 #endif
   p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
   p.hasFma = can.fma;
+  p.streamsStores = kStreamsStores;
+  p.lastCacheBytes = cacheBytes(3, 0);
   p.dotsBFloat16 = can.avx512 && can.bf16;
   p.dotsBytes = can.avx512 && can.vnni;
 #if defined(__aarch64__)
@@ -98,7 +108,10 @@ Processor level(int64_t n) {
         fmt::format("CPU_TARGET={0}: this machine cannot run code for x86-64-v{0}; set 0 for its own level",
                     n));
   std::string name = fmt::format("x86-64-v{}", n);
-  return {name, name, "", n == 4 ? 16 : n == 3 ? 8 : 4, false, n > 2};
+  Processor p{.name = name, .march = name, .lanes = n == 4 ? 16 : n == 3 ? 8 : 4, .hasFma = n > 2};
+  p.streamsStores = kStreamsStores;
+  p.lastCacheBytes = cacheBytes(3, 0);
+  return p;
 }
 
 } // namespace
@@ -111,6 +124,23 @@ const Processor& processor() {
   std::lock_guard lock(mutex);
   if (!known[at]) known[at] = wanted == 0 ? host() : level(wanted);
   return *known[at];
+}
+
+int64_t cacheBytes(int level, int64_t otherwise) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    std::string kind, size;
+    int found = 0;
+    std::ifstream(folder + "level") >> found;
+    std::ifstream(folder + "type") >> kind;
+    std::ifstream(folder + "size") >> size; // "48K"
+    if (found != level || kind == "Instruction" || size.empty()) continue;
+    const int64_t unit = size.back() == 'K' ? 1 << 10 : size.back() == 'M' ? 1 << 20 : 1;
+    int64_t n = 0;
+    std::from_chars(size.data(), size.data() + size.size(), n);
+    if (n > 0) return n * unit;
+  }
+  return otherwise;
 }
 
 } // namespace uopscope

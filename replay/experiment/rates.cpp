@@ -3,6 +3,7 @@
 #include "replay/experiment/rates.h"
 
 #include "engine/base/clock.h"
+#include "engine/runtime/processor.h"
 #include "engine/runtime/thread_pool.h"
 #include "replay/experiment/measuring.h"
 
@@ -12,9 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <charconv>
 #include <chrono>
-#include <fstream>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -279,26 +278,6 @@ MachineRates ratesFrom(const nlohmann::json& kept) {
   });
   return all ? r : MachineRates{};
 }
-
-namespace {
-/// Of the cache of data at a level; `otherwise` where the system does not tell.
-int64_t cacheBytes(int level, int64_t otherwise) {
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
-    std::string kind, size;
-    int found = 0;
-    std::ifstream(folder + "level") >> found;
-    std::ifstream(folder + "type") >> kind;
-    std::ifstream(folder + "size") >> size; // "48K"
-    if (found != level || kind == "Instruction" || size.empty()) continue;
-    const int64_t unit = size.back() == 'K' ? 1 << 10 : size.back() == 'M' ? 1 << 20 : 1;
-    int64_t n = 0;
-    std::from_chars(size.data(), size.data() + size.size(), n);
-    if (n > 0) return n * unit;
-  }
-  return otherwise;
-}
-} // namespace
 
 MachineRates measureRates(int threads) {
   MachineRates r;

@@ -53,7 +53,7 @@ const std::vector<ChapterPlan>& kernelPlan() {
       {"Instructions",
        "What the machine cannot do is made of what it can.",
        {"pre_matcher", "decompositions", "skip guarded values", "final rewrite", "order by liveness",
-        "add control flow"}},
+        "stream stores", "add control flow"}},
       {"Code", "The graph is put in a line and written down.", {"linearize/render"}},
   };
   return plan;
