@@ -27,6 +27,8 @@ constexpr double kNextCache = 8, kLastCache = 2.5; ///< elements a cycle that co
 constexpr double kLine = 16;                       ///< elements that come together
 constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
+/// Cycles of a vector that lies in two lines, more than of one that lies in one: measured with registers of 8 lanes.
+constexpr double kCrossing = 2;
 constexpr int64_t kApart = 4; ///< terms from which on their lines are not shared from step to step
 constexpr double kOverlappedSteps =
     128;                            ///< steps of a row that the processor runs beside those of the next rows
@@ -94,7 +96,7 @@ public:
     };
     const int64_t wholeVectors = lanes.amount / width_;
     bool ragged = lanes.amount % width_ != 0, partial = ragged && isJoined(v) && lanes.amount < v.extent;
-    double loads = 0, inserts = 0, branches = 0, addressing = 0;
+    double loads = 0, inserts = 0, branches = 0, addressing = 0, crossings = 0;
     bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
       double times = 1, addresses = 0;
@@ -125,6 +127,8 @@ public:
         loads += times * (static_cast<double>(wholeVectors) +
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
         if (ragged && !partial) inserts += 2 * times * vectorsOf(lanes.amount);
+        if (isShifted(r))
+          crossings += times * vectorsOf(lanes.amount) * static_cast<double>(width_ - 1) / kLine;
         if (gated) branches += times;
       } else if (v.strides[r] == 1 && hasMasks_) {
         loads += times * vectorsOf(lanes.amount);
@@ -149,7 +153,7 @@ public:
     cycles = std::max(cycles, fromCaches(lanes, rows, areLanesOutside(lanes, rows))) + kTouch * loads;
     // If lanes are terms, a step of the loop takes several terms.
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
-    cycles += kStepOverhead + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
+    cycles += kStepOverhead + kCrossing * crossings + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStreamCycles);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
@@ -220,6 +224,12 @@ public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
 private:
+  /// Whether the vectors of a read move by less than their length from term to term, as those of windows do.
+  bool isShifted(size_t read) const {
+    return width_ == 8 && std::ranges::any_of(axes_, [&](const TileAxis& a) {
+             return a.isTerm && a.strides[read] > 0 && a.strides[read] < width_;
+           });
+  }
   /// Whether the read along the lanes has rows of its own: no panel brings its terms together.
   bool areRowsOfLanes(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     for (size_t r = 0; r < reads_; ++r)

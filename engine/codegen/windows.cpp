@@ -20,7 +20,11 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kLongestStride = 8; ///< of windows
+constexpr int64_t kLongestStride = 8;      ///< of windows
+constexpr int64_t kPictureBytes = 1 << 20; ///< of a larger picture, bands are copied
+constexpr double kBandReuse = 32;          ///< fewest times that an element of a band is read
+constexpr int64_t kBandBytes =
+    256 << 10;                      ///< of a band: what it is read with needs the rest of a second cache
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
 constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
 constexpr int64_t kCopiedRows = 128;     ///< rows of the result that are copied at once
@@ -34,7 +38,9 @@ struct Pair {
   UOp place, step;
   int64_t stride = 1, dilation = 1;
   UOp read() const { return place * stride + step * dilation; }
-  int64_t extent() const { return (extentOf(place) - 1) * stride + (extentOf(step) - 1) * dilation + 1; }
+  /// Positions that so many neighbouring places reach.
+  int64_t reach(int64_t places) const { return (places - 1) * stride + (extentOf(step) - 1) * dilation + 1; }
+  int64_t extent() const { return reach(extentOf(place)); }
 };
 
 /// An operand, and the copy that replaces it.
@@ -43,7 +49,9 @@ struct Window {
   std::vector<UOp> loops, places;
   int64_t size = 1, innermostOutside = -1;
   int64_t placeCount = 1, stepCount = 1; ///< of the pairs
-  std::vector<UOp> paired;
+  std::vector<Pair> pairs;
+  bool isGated = false;
+  bool isPaired(UOp place) const { return std::ranges::find(pairs, place, &Pair::place) != pairs.end(); }
 };
 
 UOp simplifiedWindow(UOp u) {
@@ -62,6 +70,7 @@ UOp addressOf(UOp operand) {
 }
 
 /// A gate asks whether place * stride + step is 0, and is simplified to ask that of place + step: it gets the sum of the address again.
+/// Loops that choose a band are added, as they were: a sum of numbers that are not negative is 0 where each is.
 UOp withSumOf(const Pair& p, UOp operand) {
   UOpMap<UOp> replace;
   for (UOp u : operand.toposort()) {
@@ -69,11 +78,18 @@ UOp withSumOf(const Pair& p, UOp operand) {
     const bool isBelowOne = u.src(1).isConst(1);
     if (!isBelowOne && !u.src(0).isConst(0)) continue;
     const Linear sum = linearOf(u.src(isBelowOne ? 0 : 1));
-    const bool isOfPair =
-        sum.constant == 0 && sum.terms.size() == 2 && std::ranges::all_of(sum.terms, [&](const Term& t) {
-          return t.factor > 0 && (t.node == p.place || t.node == p.step);
-        });
-    if (isOfPair) replace[u] = isBelowOne ? u.withSrc({p.read(), u.src(1)}) : u.withSrc({u.src(0), p.read()});
+    UOp whole = p.read();
+    size_t ofPair = 0;
+    bool isNatural = sum.constant == 0;
+    for (const Term& t : sum.terms) {
+      isNatural &= t.factor > 0 && t.node.vmin() >= 0;
+      if (t.node == p.place || t.node == p.step)
+        ++ofPair;
+      else
+        whole = whole + t.node * t.factor;
+    }
+    if (isNatural && ofPair == 2)
+      replace[u] = isBelowOne ? u.withSrc({whole, u.src(1)}) : u.withSrc({u.src(0), whole});
   }
   return replace.empty() ? operand : operand.substitute(replace);
 }
@@ -91,11 +107,14 @@ UOp joined(UOp operand, const Pair& p, UOp loop) {
   return result.dependsOn(gone) ? UOp() : result;
 }
 
-bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UOp>& terms, int64_t& nextId,
-                Window& w) {
+/// `bands`: the loop over bands of the picture, each of which has a copy of its own.
+bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UOp>& terms, UOp bands,
+                int64_t& nextId, Window& w) {
   UOp address = addressOf(operand);
-  if (!address || !address.is(Op::WHERE) || !address.src(2).isInvalidConst()) return false;
-  UOp flat = address.src(1), gate = address.src(0);
+  if (!address) return false;
+  w.isGated = address.is(Op::WHERE);
+  if (w.isGated && !address.src(2).isInvalidConst()) return false;
+  const UOp flat = w.isGated ? address.src(1) : address;
   w.operand = w.copied = operand;
   for (UOp step : terms) {
     if (!operand.dependsOn(step)) continue;
@@ -104,15 +123,16 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
     Pair p;
     for (UOp place : loops) {
       auto ofPlace = coefficientOf(flat, place);
-      bool used = std::find(w.paired.begin(), w.paired.end(), place) != w.paired.end();
-      if (p.place || used || !gate.dependsOn(step) || !gate.dependsOn(place) || !ofPlace || *ofPlace < 1)
-        continue;
+      if (p.place || place == bands || w.isPaired(place) || !ofPlace || *ofPlace < 1) continue;
+      if (w.isGated && (!address.src(0).dependsOn(step) || !address.src(0).dependsOn(place))) continue;
       Pair tried{place, step};
       if (*ofPlace % *ofStep == 0)
         tried.stride = *ofPlace / *ofStep;
       else
         tried.dilation = *ofStep / *ofPlace;
       if (*ofPlace * tried.dilation != *ofStep * tried.stride || tried.stride > kLongestStride) continue;
+      // A gate names the axes of a picture. Without one, only windows that overlap tell them.
+      if (!w.isGated && (tried.dilation > kLongestStride || tried.reach(1) <= tried.stride)) continue;
       UOp loop = UOp::range(tried.extent(), nextId);
       UOp copied = joined(w.copied, tried, loop);
       if (!copied) continue;
@@ -120,7 +140,7 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
       w.copied = copied;
       w.loops.push_back(loop);
       w.places.push_back(tried.read());
-      w.paired.push_back(place);
+      w.pairs.push_back(p);
       w.placeCount *= extentOf(place), w.stepCount *= extentOf(step);
     }
     if (!p.place) {
@@ -133,8 +153,8 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
   }
   for (UOp l : loops)
     if (w.copied.dependsOn(l)) w.innermostOutside = std::max(w.innermostOutside, idOf(l));
-  return !w.paired.empty() &&
-         std::all_of(w.paired.begin(), w.paired.end(), [&](UOp l) { return idOf(l) > w.innermostOutside; });
+  return !w.pairs.empty() &&
+         std::ranges::all_of(w.pairs, [&](const Pair& p) { return idOf(p.place) > w.innermostOutside; });
 }
 
 /// A copy in memory of the kernel's own, written at `loops` and read at `places`.
@@ -151,8 +171,36 @@ UOp readOfCopy(UOp value, const std::vector<UOp>& loops, const std::vector<UOp>&
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({simplifiedWindow(from)}, value.dtype());
 }
 
-UOp stageWindows(Match& m) {
-  UOp sink = m.root(), sum;
+/// A kernel and one of its loops.
+struct Banded {
+  UOp sink, bands;
+};
+
+/// The kernel with the outermost places of its windows in bands, the loop over which goes outside of all loops that read a copy: a
+/// band with its margins is copied where the whole picture would be too large. Null where none is small enough.
+Banded inBands(UOp sink, const std::vector<UOp>& loops, const Window& w, int64_t nextId) {
+  const Pair& cut = *std::ranges::min_element(w.pairs, {}, [](const Pair& p) { return idOf(p.place); });
+  const int64_t places = extentOf(cut.place), bytes = w.size / cut.extent() * w.operand.dtype().itemsize();
+  int64_t band = 0;
+  for (int64_t n = 1; n < places; ++n) {
+    if (places % n || w.placeCount / places * n < kFewPlaces) continue;
+    if (cut.reach(n) * bytes <= (band ? kBandBytes : kPictureBytes)) band = n;
+  }
+  if (!band) return {};
+  int64_t outermost = idOf(cut.place);
+  UOpMap<UOp> replace;
+  for (UOp l : loops) {
+    if (idOf(l) <= w.innermostOutside) continue;
+    outermost = std::min(outermost, idOf(l));
+    replace[l] = UOp::range(l == cut.place ? band : extentOf(l), nextId++, l.axisType());
+  }
+  const UOp bands = UOp::range(places / band, outermost, cut.place.axisType());
+  replace[cut.place] = bands * band + replace[cut.place];
+  return {sink.substitute(replace), bands};
+}
+
+UOp stagedWindows(Match& m, UOp sink, UOp bands) {
+  UOp sum;
   if (const char* why = onlyReduce(sink, sum)) return m.decline(why);
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1)), terms = rangesIn(sum.src().subspan(1));
   for (const std::vector<UOp>* list : {&loops, &terms})
@@ -167,7 +215,7 @@ UOp stageWindows(Match& m) {
   for (UOp widened : operands) {
     const UOp operand = isNarrow ? narrowed(widened) : widened;
     Window w;
-    if (!findWindow(operand, loops, terms, nextId, w)) continue;
+    if (!findWindow(operand, loops, terms, bands, nextId, w)) continue;
     // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
     if (w.stepCount > w.placeCount) return m.decline("windows are larger than their number");
     int64_t pictures = 1;
@@ -181,17 +229,29 @@ UOp stageWindows(Match& m) {
       if (idOf(l) > w.innermostOutside) reads *= static_cast<double>(extentOf(l));
     double reuse = reads / static_cast<double>(w.size);
     int64_t bytes = w.size * operand.dtype().itemsize();
+    const bool isLarge = bytes > kPictureBytes && reuse >= kBandReuse;
+    if (!w.isGated && !isLarge && !bands)
+      return m.decline("windows without a margin are read as vectors where they are");
+    if (isLarge && !bands)
+      if (const Banded cut = inBands(sink, loops, w, nextRangeId(sink)); cut.sink)
+        return stagedWindows(m, cut.sink, cut.bands);
     if (bytes + registerBytes(sink.toposort()) > kWindowBytes)
       return m.decline("a copy would not stay in the cache");
     if (reuse < kWindowReuse) return m.decline("an element is read too seldom for a copy");
     because([&] {
-      return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them",
-                         w.size, reuse, bytes);
+      const std::string cut =
+          bands ? fmt::format(", in {} bands, one of which the second cache holds", extentOf(bands)) : "";
+      return fmt::format("each of {} elements, margins included, is read {:.0f} times: {} bytes hold them{}",
+                         w.size, reuse, bytes, cut);
     });
     UOp read = readOfCopy(w.copied, w.loops, w.places);
     return sink.substitute({{widened, read.cast(widened.dtype())}});
   }
   return m.decline("no operand is read through windows");
+}
+
+UOp stageWindows(Match& m) {
+  return stagedWindows(m, m.root(), {});
 }
 
 /// The number of rows in a block of a transposed left operand: the most that divide them, in whole tiles of eight; 0 if no block

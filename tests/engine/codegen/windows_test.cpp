@@ -71,6 +71,31 @@ TEST_CASE("no copy without a margin, of what is read seldom, or of what no cache
     CHECK_FALSE(isStaged(lowerKernel(convolution(s), target), s));
 }
 
+TEST_CASE("of a large picture, bands with their margins are copied, outside of the loop over filters") {
+  Pool pool;
+  PoolScope scope(pool);
+  struct Case {
+    Picture picture;
+    int64_t rows, width; ///< of a band with its margins
+  };
+  for (const Case& c :
+       {Case{{1, 16, 16, 140, 3, 1, 1, 1}, 22, 142}, Case{{2, 16, 16, 140, 3, 1, 1, 1}, 22, 142},
+        Case{{1, 16, 16, 140, 3, 0, 1, 1}, 25, 140}, Case{{1, 16, 32, 140, 3, 1, 2, 1}, 29, 141},
+        Case{{1, 8, 16, 190, 3, 0, 1, 3}, 29, 190}, Case{{1, 64, 64, 256, 3, 1, 1, 1}, 3, 258}}) {
+    CAPTURE(c.picture.size);
+    CAPTURE(c.picture.stride);
+    const LoweredKernel k = lowerKernel(convolution(c.picture), plainTarget(8));
+    const int64_t elements = c.picture.channels * c.rows * c.width;
+    CHECK(std::ranges::any_of(k.uops,
+                              [&](UOp u) { return u.is(Op::DEFINE_REG) && u.dtype().size() == elements; }));
+  }
+  // What few filters read is copied whole, and so is a picture of which no band has enough places.
+  for (const Picture& s : {Picture{1, 16, 2, 140, 3, 1, 1, 1}, Picture{1, 4000, 16, 8, 3, 1, 1, 1}}) {
+    CAPTURE(s.channels);
+    CHECK(isStaged(lowerKernel(convolution(s), plainTarget(8)), s));
+  }
+}
+
 TEST_CASE("of several small pictures none is copied: their filters are arranged once") {
   Pool pool;
   PoolScope scope(pool);
