@@ -58,13 +58,14 @@ UOp simplifiedWindow(UOp u) {
   return graphRewrite(u, sym(), {.name = "window"});
 }
 
-UOp addressOf(UOp operand) {
+/// The read of an operand that has one; null for others.
+UOp readOf(UOp operand) {
   UOp found;
   for (UOp u : operand.toposort()) {
     if (u.is(Op::AFTER) || u.is(Op::REDUCE)) return {};
     if (!u.is(Op::INDEX)) continue;
     if (found) return {};
-    found = u.src(1);
+    found = u;
   }
   return found;
 }
@@ -110,9 +111,11 @@ UOp joined(UOp operand, const Pair& p, UOp loop) {
 /// `bands`: the loop over bands of the picture, each of which has a copy of its own.
 bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UOp>& terms, UOp bands,
                 int64_t& nextId, Window& w) {
-  UOp address = addressOf(operand);
+  const UOp at = readOf(operand), address = at ? at.src(1) : UOp();
   if (!address) return false;
   w.isGated = address.is(Op::WHERE);
+  const DType memory = at.bufferOf().dtype();
+  if (!w.isGated && memory.size() * memory.scalar().itemsize() <= kPictureBytes) return false;
   if (w.isGated && !address.src(2).isInvalidConst()) return false;
   const UOp flat = w.isGated ? address.src(1) : address;
   w.operand = w.copied = operand;
@@ -283,7 +286,7 @@ UOp stageColumns(Match& m) {
       std::ranges::any_of(sum.src(0).src(), [&](UOp operand) { return fitsPanel(operand, loops, term); }))
     return m.decline("a panel of dot products holds one operand whole");
   for (UOp operand : sum.src(0).src()) {
-    UOp address = addressOf(operand);
+    const UOp at = readOf(operand), address = at ? at.src(1) : UOp();
     if (!address || address.is(Op::WHERE)) continue;
     auto apart = coefficientOf(address, term);
     int64_t bytes = operand.dtype().itemsize();
