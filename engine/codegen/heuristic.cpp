@@ -137,6 +137,22 @@ bool keepsUnitsBusy(const Tile& tile, int64_t width, const Target& target) {
   return tile.lanes >= kOnTheirWay * width && registerFileOf(target).vectors <= 2 * kOnTheirWay;
 }
 
+/// Brings the loop over rows inside of the loop over lanes, so that what the lanes read stays in the cache. Loops between them that
+/// this depends on, as the rows of a picture, stay outside of the lanes: memory is read and written along its rows.
+bool rowsInside(KernelOptimizer& s, const KernelShape& k, int rows, int lanes,
+                const std::vector<UOp>& ofLanes) {
+  const Decision why = inWords("the panel of the lanes stays in the cache");
+  const bool areBound = std::ranges::all_of(k.outputs, [&](UOp r) {
+    const int axis = axisOf(s, r);
+    return axis <= rows || axis >= lanes ||
+           std::ranges::any_of(ofLanes, [&](UOp read) { return strideOf(read, r) != 0; });
+  });
+  if (!areBound) return tryApply(s, OptOp::SWAP, rows, lanes, why);
+  for (int axis = rows; axis < lanes; ++axis)
+    if (!tryApply(s, OptOp::SWAP, axis, axis + 1, why)) return axis > rows;
+  return true;
+}
+
 /// Lanes are applied last: the axis expanded last gives the neighbouring lanes, and these must be contiguous
 /// in memory.
 void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width) {
@@ -160,11 +176,12 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   if (tile.vectors && tile.parts.size() > 1) {
     const Tile::Part &row = tile.parts[tile.parts.size() - 2], &lanes = tile.parts.back();
     int outer = axisOf(s, row.range), inner = axisOf(s, lanes.range);
-    const bool isShared = std::ranges::any_of(k.reads, [&](UOp read) {
-      return strideOf(read, lanes.range) != 0 && strideOf(read, row.range) == 0;
-    });
-    if (tile.lanesOutside && !lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner && isShared)
-      isInside = tryApply(s, OptOp::SWAP, outer, inner, inWords("the panel of the lanes stays in the cache"));
+    std::vector<UOp> shared = k.reads;
+    std::erase_if(
+        shared, [&](UOp read) { return strideOf(read, lanes.range) == 0 || strideOf(read, row.range) != 0; });
+    if (tile.lanesOutside && !lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner &&
+        !shared.empty())
+      isInside = rowsInside(s, k, outer, inner, shared);
   }
   if (!isInside && !tile.parts.empty() && tile.parts.back().amount > 4 &&
       std::ranges::none_of(tile.parts, &Tile::Part::isTerm))
