@@ -29,6 +29,8 @@ constexpr double kTouch =
     0.02; ///< cycles of a load hidden behind arithmetic: of equal tiles the one with fewer loads wins
 /// Cycles of a vector that lies in two lines, more than of one that lies in one: measured with registers of 8 lanes.
 constexpr double kCrossing = 2;
+constexpr double kOtherLine =
+    0.05; ///< part of that for a row in a line of its own, where neighbours would share lines
 constexpr int64_t kApart = 4; ///< terms from which on their lines are not shared from step to step
 constexpr double kOverlappedSteps =
     128;                            ///< steps of a row that the processor runs beside those of the next rows
@@ -117,6 +119,8 @@ public:
             kAddressing * std::max(1.0, addresses) * (v.strides[r] == TileAxis::kNotLinear && !known ? n : 1);
       if (v.strides[r] == 0) {
         loads += times;
+        for (AxisPart row : rows)
+          if (hasNeighbours(r, row)) crossings += kOtherLine * static_cast<double>(row.amount - 1);
         if (gated) branches += times;
       } else if (double reuse = panelReuse(r, lanes, rows); reuse > 0) {
         loads += times * vectorsOf(lanes.amount) + 2 * n / reuse;
@@ -127,7 +131,7 @@ public:
         loads += times * (static_cast<double>(wholeVectors) +
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
         if (ragged && !partial) inserts += 2 * times * vectorsOf(lanes.amount);
-        if (isShifted(r))
+        if (isShifted(r, lanes))
           crossings += times * vectorsOf(lanes.amount) * static_cast<double>(width_ - 1) / kLine;
         if (gated) branches += times;
       } else if (v.strides[r] == 1 && hasMasks_) {
@@ -225,10 +229,18 @@ public:
 
 private:
   /// Whether the vectors of a read move by less than their length from term to term, as those of windows do.
-  bool isShifted(size_t read) const {
-    return width_ == 8 && std::ranges::any_of(axes_, [&](const TileAxis& a) {
-             return a.isTerm && a.strides[read] > 0 && a.strides[read] < width_;
-           });
+  bool isShifted(size_t read, AxisPart lanes) const {
+    if (width_ != 8 || axes_[lanes.axis].isTerm) return false;
+    return std::ranges::any_of(axes_, [&](const TileAxis& a) {
+      return a.isTerm && a.strides[read] > 0 && a.strides[read] < width_;
+    });
+  }
+  /// Whether the rows of a read lie in lines of their own, and places along another axis share lines.
+  bool hasNeighbours(size_t read, AxisPart row) const {
+    if (axes_[row.axis].strides[read] <= kApart) return false;
+    return std::ranges::any_of(axes_, [&](const TileAxis& a) {
+      return !a.isTerm && a.strides[read] > 0 && a.strides[read] <= kApart && a.extent >= row.amount;
+    });
   }
   /// Whether the read along the lanes has rows of its own: no panel brings its terms together.
   bool areRowsOfLanes(AxisPart lanes, const std::vector<AxisPart>& rows) const {
