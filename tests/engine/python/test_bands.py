@@ -1,8 +1,10 @@
 # Convolutions of pictures that no near cache holds, against NumPy in float64: bands of rows with their margins are copied, for windows
-# of any stride and dilation, with and without a margin, in one, two and three dimensions, forward and in both gradients.
+# of any stride and dilation, with and without a margin, in one, two and three dimensions, forward and in both gradients; and patches, which
+# are stored one by one.
 import itertools
 import numpy as np
-from tinygrad import Tensor, dtypes
+from tinygrad import GlobalCounters, Tensor, dtypes
+from tinygrad.helpers import Context
 from check import run
 
 rng = np.random.default_rng(11)
@@ -65,5 +67,19 @@ def test_infinities_stay_in_their_windows():
   a[0, 3, 0, 0], a[0, 5, 66, 139], a[0, 7, 131, 70] = np.inf, np.nan, -np.inf
   with np.errstate(invalid="ignore"): want = convolved(a, w, 1, 1, 1)
   np.testing.assert_array_equal(Tensor(a).conv2d(Tensor(w), padding=1).numpy(), want)
+
+def test_patches_are_stored_first_where_many_filters_read_them():
+  def kernels(shape, filters, stride):
+    x, w = Tensor(numbers(*shape)).realize(), Tensor(numbers(*filters)).realize()
+    GlobalCounters.reset()
+    got = x.conv2d(w, stride=stride).realize()
+    count = GlobalCounters.kernel_count
+    np.testing.assert_array_equal(got.numpy(), convolved(x.numpy(), w.numpy(), stride, 0, 1))
+    return count
+  assert kernels((2, 3, 224, 224), (128, 3, 16, 16), 16) == 2
+  assert kernels((2, 3, 224, 224), (16, 3, 16, 16), 16) == 1 # too few readers
+  assert kernels((1, 3, 112, 112), (128, 3, 16, 16), 16) == 1 # near caches hold it
+  assert kernels((2, 160, 32, 32), (128, 160, 1, 1), 1) == 1 # its places are neighbours
+  with Context(PLAIN=1): assert kernels((2, 3, 224, 224), (128, 3, 16, 16), 16) == 1
 
 if __name__ == "__main__": run(globals())
