@@ -114,7 +114,7 @@ UOp streamStores(UOp sink, const Target& target, const PatternMatcher& rules, st
     const double megabytes = bytes * 1e-6;
     return Decision{.reason = fmt::format(
                         "the kernel touches {:.0f} MB, more than the last cache keeps: {:.0f} MB of results "
-                        "go to memory past it, and no line is read before",
+                        "go to memory past it, so none of their lines is read before it is written",
                         threads * traffic.footprint(0) * 1e-6, megabytes),
                     .price = megabytes,
                     .unit = "MB between memory and caches for the result",
