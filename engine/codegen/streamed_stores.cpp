@@ -3,7 +3,6 @@
 
 #include "engine/codegen/access_traffic.h"
 #include "engine/codegen/codegen.h"
-#include "engine/codegen/ranges.h"
 #include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>

@@ -192,7 +192,7 @@ private:
       out_.label(id);
     }
     std::string v = out_.toMemory(type, value(u.src(1)));
-    if (isStreamed(u)) {
+    if (isStreamed(u) && !a.gate) {
       streams_ = true;
       return out_.streamedStore(type, v, address(a), dialect_.alignment(type));
     }
