@@ -1,6 +1,7 @@
 // Addresses are evaluated as numbers at a few iterations of each loop; whoever lies in equal distances has a stride.
 #include "engine/codegen/access_traffic.h"
 
+#include "engine/codegen/estimates.h"
 #include "engine/codegen/streamed_stores.h"
 #include "engine/uop/eval.h"
 
@@ -76,13 +77,22 @@ bool isIndirect(UOp index) {
   return index.below().has(Op::LOAD);
 }
 
-int AccessTraffic::open(UOp range, double trips) {
-  loops_.push_back({range, trips, current_});
-  current_ = static_cast<int>(loops_.size()) - 1;
-  return current_;
+double AccessTraffic::turnsOf(UOp extent) const {
+  if (const auto usual = usualSteps(extent)) return static_cast<double>(*usual);
+  const auto most = static_cast<double>(std::max<int64_t>(1, extent.vmax()));
+  return extent.isConst() ? most : std::max(1.0, std::round(most * share_));
 }
-void AccessTraffic::close() {
-  current_ = parent(current_);
+
+void AccessTraffic::follow(UOp u) {
+  if (u.is(Op::RANGE)) {
+    loops_.push_back({u, turnsOf(u.src(0)), current_});
+    current_ = static_cast<int>(loops_.size()) - 1;
+  }
+  if (u.is(Op::END))
+    for (size_t i = 1; i < u.srcCount(); ++i) current_ = parent(current_);
+  if (u.in({Op::LOAD, Op::STORE}))
+    if (const UOp index = accessIndex(u); index.is(Op::INDEX) && !index.bufferOf().is(Op::DEFINE_REG))
+      add(u, index);
 }
 
 double AccessTraffic::executions(int loop) const {
@@ -124,9 +134,7 @@ std::vector<AccessGroup::Step> AccessTraffic::stepsOf(UOp base, const std::vecto
   return steps;
 }
 
-void AccessTraffic::add(UOp access) {
-  const UOp index = accessIndex(access);
-  if (!index.is(Op::INDEX)) return;
+void AccessTraffic::add(UOp access, UOp index) {
   const UOp buffer = index.bufferOf();
   const auto [base, offset] = split(index.src(1));
   const DType type = access.is(Op::STORE) ? access.src(1).dtype() : access.dtype();

@@ -1,7 +1,7 @@
 // The memory that a kernel reads and writes, loop by loop: which lines its accesses touch, and how many of them come from
 // behind a cache of a given size.
 //
-//   AccessTraffic traffic;  traffic.open(range, trips); traffic.add(load); ... traffic.close();
+//   AccessTraffic traffic;  for (UOp u : program) traffic.follow(u);  traffic.finish();
 //   traffic.linesFrom(group, 48 << 10)     // lines that the 48 kB did not hold
 //
 // Take the outermost loop whose whole run fits in the cache. What is read inside it is fetched once a run, and once in all
@@ -37,11 +37,10 @@ struct AccessGroup {
 
 class AccessTraffic {
 public:
-  /// Returns the number of the loop, from 1.
-  int open(UOp range, double trips);
-  void close();
-  /// A LOAD or STORE of memory that is no register.
-  void add(UOp access);
+  /// `share`: of the most turns of loops whose number is a variable.
+  explicit AccessTraffic(double share = 1) : share_(share) {}
+  /// The next instruction of a linear program. Loops have numbers from 1.
+  void follow(UOp u);
   void finish(); ///< after the last instruction
 
   const std::vector<AccessGroup>& groups() const { return groups_; }
@@ -68,7 +67,10 @@ private:
     double trips = 1;
     int parent = 0;
   };
+  void add(UOp access, UOp index);
   std::vector<AccessGroup::Step> stepsOf(UOp base, const std::vector<int>& loops, int64_t itemBytes) const;
+  double turnsOf(UOp extent) const;
+  double share_;
   std::vector<Loop> loops_{Loop{}};
   int current_ = 0;
   std::vector<AccessGroup> groups_;

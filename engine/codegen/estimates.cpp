@@ -25,10 +25,14 @@ bool countsLoops(UOp u, const UOpMap<bool>& counters) {
 
 } // namespace
 
+int64_t threadsBy(UOp u) {
+  if (!u.is(Op::DEFINE_VAR) || u.arg().as<VarArg>().name != "core_id") return 0;
+  return std::clamp<int64_t>(u.arg().as<VarArg>().vmax, 0, 1 << 20) + 1; // a trace may claim anything
+}
+
 std::optional<int64_t> usualSteps(UOp extent) {
   const bool isKnown = visitBelow(extent, [](UOp u) {
-    const bool isCore = u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id";
-    return isCore || u.in({Op::RANGE, Op::SPECIAL, Op::LOAD}) ? Visit::Stop : Visit::Below;
+    return threadsBy(u) || u.in({Op::RANGE, Op::SPECIAL, Op::LOAD}) ? Visit::Stop : Visit::Below;
   });
   if (isKnown) return {};
   if (extent.vmax() == 1 && extent.below().has(Op::LOAD)) return 0; // seldom values: guarded_values.h
@@ -73,7 +77,7 @@ Estimates estimate(std::span<const UOp> program) {
       if (u.arg().str()[0] == 'l' && u.src(0).isConst()) groupThreads *= u.src(0).arg().i();
       break;
     case Op::DEFINE_VAR:
-      if (u.arg().as<VarArg>().name == "core_id") times = times * Sint(u.arg().as<VarArg>().vmax + 1);
+      if (const int64_t threads = threadsBy(u)) times = times * Sint(threads);
       break;
     case Op::LOAD:
     case Op::STORE: {

@@ -11,6 +11,9 @@ namespace uopscope {
 /// where data decides between no step and one. None for any other extent.
 std::optional<int64_t> usualSteps(UOp extent);
 
+/// How many threads share a kernel, where the node is their number (`core_id`); 0 for any other node.
+int64_t threadsBy(UOp u);
+
 Estimates estimate(std::span<const UOp> program);
 
 } // namespace uopscope

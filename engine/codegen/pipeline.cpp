@@ -86,8 +86,7 @@ void describeLaunch(LoweredKernel& k, const Target& target) {
       if (sizes.size() <= at) sizes.resize(at + 1, 1);
       sizes[at] = Sint(u.src(0));
     }
-    if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
-      k.globalSize = {Sint(u.arg().as<VarArg>().vmax + 1), 1, 1};
+    if (const int64_t threads = threadsBy(u)) k.globalSize = {Sint(threads), 1, 1};
   }
 }
 

@@ -11,7 +11,7 @@
 namespace uopscope {
 
 ProgramWalk::ProgramWalk(std::span<const UOp> program, const MachineRates& rates, double share)
-    : rates_(rates), share_(share), work_(program, rates.registerLanes), blocks_(1) {
+    : rates_(rates), work_(program, rates.registerLanes), traffic_(share), blocks_(1) {
   for (UOp u : program) visit(u);
   traffic_.finish();
   std::ranges::sort(globals_, {}, [](UOp g) { return g.arg().i(); });
@@ -19,11 +19,10 @@ ProgramWalk::ProgramWalk(std::span<const UOp> program, const MachineRates& rates
 
 void ProgramWalk::visit(UOp u) {
   if (u.is(Op::SPECIAL) || (u.is(Op::WMMA) && !isDotProduct(u) && !isTileProduct(u))) understood_ = false;
-  if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
-    threads_ = static_cast<int>(std::clamp<int64_t>(u.arg().as<VarArg>().vmax, 0, 1 << 20)) + 1;
+  if (const int64_t threads = threadsBy(u)) threads_ = static_cast<int>(threads);
   if (u.is(Op::DEFINE_GLOBAL) && u.arg().kind() == ArgKind::Int) globals_.push_back(u);
+  traffic_.follow(u);
   if (u.is(Op::RANGE)) {
-    traffic_.open(u, turnsOf(u.src(0)));
     ranges_.push_back(u);
     blocks_[static_cast<size_t>(traffic_.parent(traffic_.current()))].innermost = false;
     blocks_.emplace_back();
@@ -31,7 +30,6 @@ void ProgramWalk::visit(UOp u) {
   }
   if (u.is(Op::END)) {
     for (size_t i = 1; i < u.srcCount() && !ranges_.empty(); ++i) {
-      traffic_.close();
       ranges_.pop_back();
       started_.pop_back();
     }
@@ -40,18 +38,9 @@ void ProgramWalk::visit(UOp u) {
   const auto block = static_cast<size_t>(traffic_.current());
   blocks_[block].work += work_.of(u);
   ++blocks_[block].count;
-  if (u.is(Op::LOAD) || u.is(Op::STORE)) {
-    const UOp index = accessIndex(u);
-    if (index.is(Op::INDEX) && !index.bufferOf().is(Op::DEFINE_REG)) traffic_.add(u);
-  }
   follow(u, block);
 }
 
-double ProgramWalk::turnsOf(UOp extent) const {
-  if (const auto usual = usualSteps(extent)) return static_cast<double>(*usual);
-  const auto most = static_cast<double>(std::max<int64_t>(1, extent.vmax()));
-  return extent.isConst() ? most : std::max(1.0, std::round(most * share_));
-}
 /// Chains of operations: a turn of a loop reads what the turn before it stored at an address that does not depend on the
 /// loop. The length grows from that load to the store.
 void ProgramWalk::follow(UOp u, size_t block) {

@@ -37,7 +37,6 @@ public:
 
 private:
   void visit(UOp u);
-  double turnsOf(UOp extent) const;
   void follow(UOp u, size_t block);
   void straight(UOp u, size_t block);
 
@@ -51,7 +50,6 @@ private:
     std::map<std::pair<UOp, UOp>, double, Place> stored;
   };
   const MachineRates& rates_;
-  double share_;
   InstructionWork work_;
   AccessTraffic traffic_;
   std::vector<Block> blocks_;

@@ -3,6 +3,7 @@
 
 #include "engine/codegen/access_traffic.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/estimates.h"
 #include "engine/rewrite/replacement.h"
 
 #include <fmt/format.h>
@@ -35,27 +36,42 @@ std::vector<UOp> writtenOnly(const std::vector<UOp>& nodes, int64_t bytes) {
   return written;
 }
 
-/// How many threads share the kernel.
-double threadsOf(const std::vector<UOp>& nodes) {
-  for (UOp u : nodes)
-    if (u.is(Op::DEFINE_VAR) && u.arg().as<VarArg>().name == "core_id")
-      return static_cast<double>(u.arg().as<VarArg>().vmax + 1);
-  return 1;
-}
-
-AccessTraffic trafficOf(std::span<const UOp> program) {
-  AccessTraffic traffic;
-  for (UOp u : program) {
-    if (u.is(Op::RANGE)) traffic.open(u, static_cast<double>(std::max<int64_t>(1, u.src(0).vmax())));
-    if (u.is(Op::END))
-      for (size_t i = 1; i < u.srcCount(); ++i) traffic.close();
-    if (u.in({Op::LOAD, Op::STORE}) && accessIndex(u).is(Op::INDEX) &&
-        !accessIndex(u).bufferOf().is(Op::DEFINE_REG))
-      traffic.add(u);
+/// The memory that the threads of a kernel touch.
+class Touched {
+public:
+  explicit Touched(std::span<const UOp> program) {
+    for (UOp u : program) {
+      traffic_.follow(u);
+      if (const int64_t threads = threadsBy(u)) thread_ = u, threads_ = static_cast<double>(threads);
+    }
+    traffic_.finish();
   }
-  traffic.finish();
-  return traffic;
-}
+  const AccessTraffic& ofThread() const { return traffic_; }
+  /// Bytes of all accesses of a group.
+  double moved(const AccessGroup& g) const {
+    return threads_ * traffic_.executions(g.block) * static_cast<double>(g.offsets.size()) *
+           static_cast<double>(g.width);
+  }
+  /// Bytes of all arrays; what threads share is there once.
+  double bytes() const {
+    UOpMap<double> most;
+    for (const AccessGroup& g : traffic_.groups()) {
+      const double parts = thread_ && g.base.dependsOn(thread_) ? threads_ : 1;
+      const double touched = parts * traffic_.lines(g, g.loops.size()) * kLineBytes;
+      const auto size = static_cast<double>(bytesOf(g.buffer));
+      double& known = most[g.buffer];
+      known = std::max(known, size > 0 ? std::min(touched, size) : touched);
+    }
+    double all = 0;
+    for (const auto& [array, touched] : most) all += touched;
+    return all;
+  }
+
+private:
+  AccessTraffic traffic_;
+  UOp thread_;
+  double threads_ = 1;
+};
 
 /// Bytes that the stores of a group write in a row, in one turn of the loops that continue it; 0 where one turn of the innermost
 /// writes several rows, each of which would keep parts of lines waiting.
@@ -93,15 +109,15 @@ UOp streamStores(UOp sink, const Target& target, const PatternMatcher& rules, st
   if (!large) return sink;
   const std::vector<UOp> nodes = sink.toposort(), written = writtenOnly(nodes, large);
   if (written.empty()) return sink;
-  const AccessTraffic traffic = trafficOf(linearize(sink));
-  const double threads = threadsOf(nodes);
+  const Touched touched(linearize(sink));
+  const AccessTraffic& traffic = touched.ofThread();
+  const double all = touched.bytes();
   // What fits is written where it is, and found there.
-  if (threads * traffic.footprint(0) <= static_cast<double>(target.cacheBytes)) return sink;
+  if (all <= static_cast<double>(target.cacheBytes)) return sink;
   UOpMap<UOp> streamed;
   double bytes = 0;
   for (const AccessGroup& g : traffic.groups()) {
-    const double own = threads * traffic.executions(g.block) * static_cast<double>(g.offsets.size()) *
-                       static_cast<double>(g.width);
+    const double own = touched.moved(g);
     if (!g.isStore || own < static_cast<double>(large) || !std::ranges::count(written, g.buffer) ||
         !isInOrder(g, traffic, std::min(kLongRun, static_cast<double>(large))))
       continue;
@@ -114,7 +130,7 @@ UOp streamStores(UOp sink, const Target& target, const PatternMatcher& rules, st
     return Decision{.reason = fmt::format(
                         "the kernel touches {:.0f} MB, more than the last cache keeps: {:.0f} MB of results "
                         "go to memory past it, so none of their lines is read before it is written",
-                        threads * traffic.footprint(0) * 1e-6, megabytes),
+                        all * 1e-6, megabytes),
                     .price = megabytes,
                     .unit = "MB between memory and caches for the result",
                     .others = {{"stored through the caches", 2 * megabytes}}};

@@ -86,8 +86,7 @@ Processor host() {
 #endif
   p.lanes = can.avx512 ? 16 : can.avx2 ? 8 : 4;
   p.hasFma = can.fma;
-  p.streamsStores = kStreamsStores;
-  p.lastCacheBytes = cacheBytes(3, 0);
+  if (kStreamsStores) p.lastCacheBytes = cacheBytes(3, 0);
   p.dotsBFloat16 = can.avx512 && can.bf16;
   p.dotsBytes = can.avx512 && can.vnni;
 #if defined(__aarch64__)
@@ -109,8 +108,7 @@ Processor level(int64_t n) {
                     n));
   std::string name = fmt::format("x86-64-v{}", n);
   Processor p{.name = name, .march = name, .lanes = n == 4 ? 16 : n == 3 ? 8 : 4, .hasFma = n > 2};
-  p.streamsStores = kStreamsStores;
-  p.lastCacheBytes = cacheBytes(3, 0);
+  if (kStreamsStores) p.lastCacheBytes = cacheBytes(3, 0);
   return p;
 }
 

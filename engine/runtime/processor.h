@@ -13,16 +13,16 @@
 namespace uopscope {
 
 struct Processor {
-  std::string name;           ///< its name for LLVM and clang's -march; this machine's name for CPU_TARGET=0
-  std::string march;          ///< for clang: "native" or the name of the level
-  std::string features;       ///< "+avx2,-sse4a", for LLVM; empty if the name implies all features
-  int lanes = 4;              ///< 32-bit values in a vector register
-  bool computesHalf = false;  ///< has arithmetic on halves, not conversions alone
-  bool hasFma = false;        ///< rounds x*y+z once at the cost of one operation
-  bool dotsBFloat16 = false;  ///< adds products of two bfloat16s to each lane (dot_products.h)
-  bool dotsBytes = false;     ///< adds products of four bytes to each lane
-  bool streamsStores = false; ///< writes lines past the caches without reading them first
-  int64_t lastCacheBytes = 0; ///< of this machine, whatever the level; 0: unknown
+  std::string name;          ///< its name for LLVM and clang's -march; this machine's name for CPU_TARGET=0
+  std::string march;         ///< for clang: "native" or the name of the level
+  std::string features;      ///< "+avx2,-sse4a", for LLVM; empty if the name implies all features
+  int lanes = 4;             ///< 32-bit values in a vector register
+  bool computesHalf = false; ///< has arithmetic on halves, not conversions alone
+  bool hasFma = false;       ///< rounds x*y+z once at the cost of one operation
+  bool dotsBFloat16 = false; ///< adds products of two bfloat16s to each lane (dot_products.h)
+  bool dotsBytes = false;    ///< adds products of four bytes to each lane
+  /// Bytes of this machine's last cache, which stores can go past; 0: unknown, or no such stores.
+  int64_t lastCacheBytes = 0;
   /// Multiplies tiles of these types (tile_cores.h), and the system lets this process do so.
   bool tilesBFloat16 = false, tilesHalf = false, tilesBytes = false;
 };

@@ -192,7 +192,9 @@ PictureNode labelOf(const NodeReader& read, const NodeFields& n) {
   case Op::CAST:
   case Op::BITCAST:
   case Op::VECTORIZE:
-  case Op::BARRIER: break;
+  case Op::BARRIER:
+    if (n.arg.kind() == ArgKind::String) box.detail = inLine(n.arg.str()); // how, as of a streamed store
+    break;
   default:
     if (group::kAlu.has(n.op)) {
       box.detail = wholeFormula(read, n.id, 4);
