@@ -1,8 +1,11 @@
 // Transcendental functions by arithmetic: range reduction on the bits of the number, then a series on a small
 // interval.
 //
-// Accuracy: float32 within about 1.5 units in the last place (sines: 3), float64 within about 4. float16 and bfloat16
-// are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
+//   EXP2(x * 1.442695)    ->  2^n * e^(x - n*ln 2): the product is never rounded, so e^x is as accurate as 2^x
+//   LOG2(1 + x)           ->  the series of x itself, not of what is left of it in the sum
+//
+// Accuracy: float32 within about 1.5 units in the last place (sines and logarithms: 3.5), float64 within about 4. float16 and
+// bfloat16 are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
 #include "engine/base/context_var.h"
 #include "engine/codegen/angle_reduction.h"
 #include "engine/codegen/decompositions.h"
@@ -21,6 +24,7 @@ namespace {
 using namespace pat;
 using namespace floatwords;
 using rules::x, rules::y;
+constexpr PatVar c{"c"};
 constexpr double kInf = std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -60,56 +64,98 @@ UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   return sum;
 }
 
-/// Coefficients of 2 * 2^s for |s| <= 1/2, the highest first. float64: the series, sum of (s ln 2)^k / k!. float32: the
-/// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
-std::vector<double> exp2Polynomial(bool wide) {
-  if (!wide)
-    return {2 * 1.5353361882174425e-4,
-            2 * 1.3398874422188634e-3,
-            2 * 9.618437357841127e-3,
-            2 * 5.550332471100308e-2,
-            2 * 0.24022647913626416,
-            2 * 0.6931472028550821,
-            2};
-  constexpr size_t kDegree = 13;
-  std::vector<double> c(kDegree + 1);
-  double term = 2;
-  for (size_t k = 0; k <= kDegree; ++k) {
-    c[kDegree - k] = term;
-    term *= std::numbers::ln2 / static_cast<double>(k + 1);
-  }
+/// The c of 2^(c*v), and 1/c in two parts. Products of `high` with whole numbers that are exponents are exact.
+struct Exponent {
+  long double factor = 1;
+  double high = 1, low = 0;
+};
+
+/// A constant of the type stands for a number that it cannot hold: 1/ln 2, which makes 2^(c*v) the natural e^v, or the logarithm
+/// of a whole number, as of 10. Any other constant is taken as it is.
+long double meant(double c, bool wide) {
+  auto isNearest = [&](long double exact) {
+    return wide ? static_cast<double>(exact) == c : static_cast<float>(exact) == static_cast<float>(c);
+  };
+  if (const auto e = 1 / std::numbers::ln2_v<long double>; isNearest(e)) return e;
+  if (c > 17) return c;
+  const long double base = std::round(std::exp2(static_cast<long double>(c)));
+  if (const long double exact = std::log2(base); base >= 2 && isNearest(exact)) return exact;
   return c;
 }
 
-/// v = e + s: e whole and |s| <= 1/2, 2^v = 2 * 2^s * 2^(e-1). Adding a number whose last bit is 1 rounds v; where that
-/// number also holds the bias of an exponent, the sum's last bits are the exponent of 2^(e-1). Below the normal numbers e
-/// is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity and to 0. A NaN
-/// stays one all the way.
-UOp exp2Of(UOp v, const MultiplyAdd& multiplyAdd) {
-  bool wide = isDouble(v);
-  Layout l = layoutOf(v);
-  Argument arg(v);
-  double top = wide ? 1024 : 128, bottom = wide ? -1080 : -152, up = wide ? 128 : 64;
-  UOp cut = arg.above(top).where(num(v, top), arg.below(bottom).where(num(v, bottom), v));
-  UOp tiny = arg.below(wide ? -1000 : -120), safe = tiny.where(add(cut, up), cut);
-  double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
-  UOp sum = add(safe, rounder), whole = add(sum, -rounder);
+/// None where quotients of a range of exponents by c would not be numbers of the type.
+std::optional<Exponent> exponentBy(double c, bool wide) {
+  const double size = std::abs(c);
+  if (!(size >= 0x1p-10 && size <= 0x1p10)) return {};
+  const long double factor = std::copysign(meant(size, wide), static_cast<long double>(c));
+  const int bits = wide ? 42 : 16; // beside the 11 or 8 of an exponent
+  int power = 0;
+  const long double fraction = std::frexp(1 / factor, &power);
+  const double high = static_cast<double>(std::ldexp(std::round(std::ldexp(fraction, bits)), power - bits));
+  return Exponent{factor, high, static_cast<double>(1 / factor - static_cast<long double>(high))};
+}
+
+/// Coefficients of 2 * 2^(c*r) for |c*r| <= 1/2, the highest first. float64: the series, sum of (c*r ln 2)^k / k!. float32: the
+/// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
+std::vector<double> exp2Polynomial(bool wide, long double c) {
+  std::vector<long double> rising;
+  if (wide) {
+    constexpr size_t kDegree = 13;
+    long double term = 2;
+    for (size_t k = 0; k <= kDegree; term *= std::numbers::ln2_v<long double> / static_cast<long double>(++k))
+      rising.push_back(term);
+  } else {
+    rising = {2,
+              2 * 0.6931472028550821L,
+              2 * 0.24022647913626416L,
+              2 * 5.550332471100308e-2L,
+              2 * 9.618437357841127e-3L,
+              2 * 1.3398874422188634e-3L,
+              2 * 1.5353361882174425e-4L};
+  }
+  std::vector<double> falling(rising.size());
+  long double power = 1;
+  for (size_t k = 0; k < rising.size(); ++k, power *= c)
+    falling[rising.size() - 1 - k] = static_cast<double>(rising[k] * power);
+  return falling;
+}
+
+/// 2^(c*v), where c*v = n + c*r: n whole and |c*r| <= 1/2, so it is 2 * 2^(c*r) * 2^(n-1). Adding a number whose last bit is 1
+/// rounds c*v; where that number also holds the bias of an exponent, the sum's last bits are the exponent of 2^(n-1). Below the
+/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity and to
+/// 0. A NaN stays one all the way.
+UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+  const bool wide = isDouble(v), rises = by.factor > 0;
+  const Layout l = layoutOf(v);
+  const Argument arg(v);
+  const auto c = static_cast<double>(by.factor);
+  // Where c*v is below, or above, an exponent.
+  auto below = [&](double n) { return rises ? arg.below(n / c) : arg.above(n / c); };
+  auto above = [&](double n) { return rises ? arg.above(n / c) : arg.below(n / c); };
+  const double top = wide ? 1024.25 : 128.25, bottom = wide ? -1080 : -152, up = wide ? 128 : 64;
+  const UOp cut = above(top).where(num(v, top / c), below(bottom).where(num(v, bottom / c), v));
+  const UOp tiny = below(wide ? -1000 : -120);
+  const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
+  const UOp sum = by.factor == 1 ? add(cut, rounder) : multiplyAdd(cut, num(v, c), num(v, rounder));
+  UOp whole = add(sum, -rounder);
   if (multiplyAdd.target().mayReassociate) { // the compiler would make v of the sum's difference
     int64_t start =
         wide ? std::bit_cast<int64_t>(rounder) : std::bit_cast<int32_t>(static_cast<float>(rounder));
     UOp ofSum = sum.bitcast(l.bits);
     whole = (ofSum + ofSum.constLike(-start)).cast(v.dtype());
   }
-  UOp s = safe + mul(whole, -1);
+  UOp rest = by.factor == 1 ? cut + mul(whole, -1) : multiplyAdd(whole, num(v, -by.high), cut);
+  if (by.low != 0) rest = multiplyAdd(whole, num(v, -by.low), rest);
   DType bits = (wide ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
-  UOp power = shiftLeft(sum.bitcast(bits), l.mantissa).bitcast(v.dtype());
-  UOp result = horner(s, exp2Polynomial(wide), multiplyAdd) * power;
+  UOp power = shiftLeft(tiny.where(add(sum, up), sum).bitcast(bits), l.mantissa).bitcast(v.dtype());
+  UOp result = horner(rest, exp2Polynomial(wide, by.factor), multiplyAdd) * power;
   // Nothing is multiplied down to 0: a processor takes a hundred cycles more for a result that underflows.
-  UOp down = arg.below(bottom).where(num(v, 0.0), num(v, std::ldexp(1.0, -static_cast<int>(up))));
+  UOp down = below(bottom).where(num(v, 0.0), num(v, std::ldexp(1.0, -static_cast<int>(up))));
   return tiny.where(result * down, result);
 }
 
-UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
+/// log2 v. Where v is 1 + `more`, which may have lost places to the sum: of that number.
+UOp log2Of(UOp v, UOp more, const MultiplyAdd& multiplyAdd) {
   Layout l = layoutOf(v);
   double smallest = isDouble(v) ? 0x1p-1022 : 0x1p-126, scale = isDouble(v) ? 0x1p54 : 0x1p25;
   Argument arg(v);
@@ -121,7 +167,8 @@ UOp log2Of(UOp v, const MultiplyAdd& multiplyAdd) {
   UOp m = (normal.bitcast(l.bits) + shiftLeft(e, l.mantissa) * e.constLike(-1)).bitcast(v.dtype());
   UOp exponent = e.cast(v.dtype()) + tiny.where(num(v, isDouble(v) ? -54 : -25), num(v, 0.0));
   // log2 m = 2/ln 2 * (s + s^3/3 + s^5/5 ...), s = (m-1)/(m+1), |s| <= 1/5.
-  UOp s = add(m, -1) * add(m, 1).alu(Op::RECIPROCAL), s2 = s * s;
+  UOp beyond = more ? eq(e, e.constLike(0)).where(more, add(m, -1)) : add(m, -1);
+  UOp s = beyond * add(m, 1).alu(Op::RECIPROCAL), s2 = s * s;
   int terms = isDouble(v) ? 12 : 6;
   std::vector<double> series;
   for (int k = terms - 1; k >= 1; --k) series.push_back(2 / std::numbers::ln2 / (2 * k + 1));
@@ -182,20 +229,39 @@ UOp powerOf(UOp base, UOp exponent) {
 
 // --- rules ---
 
-using Function = UOp (*)(UOp, const MultiplyAdd&);
-UOp decompose(Match& m, Function f) {
-  const Target& target = m.ctx<TargetContext>().target;
+bool isBySeries(UOp v) {
+  return isDouble(v) || v.dtype().kind() == Scalar::Float32;
+}
+bool isComputed(const Match& m) {
+  return !isNative(m.ctx<TargetContext>().target, m.root().op()) || vars::transcendental >= 2;
+}
+MultiplyAdd multiplyAddOf(const Match& m) {
+  return MultiplyAdd(m.ctx<TargetContext>().target);
+}
+template <typename F>
+UOp decompose(Match& m, F f) {
   UOp root = m.root(), v = m[x];
-  if (isNative(target, root.op()) && vars::transcendental < 2) return {};
-  if (isDouble(v) || v.dtype().kind() == Scalar::Float32) return f(v, MultiplyAdd(target));
+  if (isBySeries(v)) return f(v, multiplyAddOf(m));
   if (!v.dtype().isFloat()) return {};
   return v.cast(dtypes::float32.vec(laneCount(v))).alu(root.op()).cast(root.dtype());
 }
 UOp exp2Rule(Match& m) {
-  return decompose(m, exp2Of);
+  return decompose(m, [](UOp v, const MultiplyAdd& by) { return exp2Of(v, {}, by); });
+}
+UOp scaledExp2Rule(Match& m) {
+  if (!isBySeries(m[x])) return m.decline("a small float is computed as a float32");
+  const UOp scale = laneConst(m[c]);
+  if (!scale || !scale.arg().isNumber()) return m.decline("no constant factor");
+  const auto by = exponentBy(scale.constValue().asDouble(), isDouble(m[x]));
+  return by ? exp2Of(m[x], *by, multiplyAddOf(m)) : m.decline("a factor far from 1");
 }
 UOp log2Rule(Match& m) {
-  return decompose(m, log2Of);
+  return decompose(m, [](UOp v, const MultiplyAdd& by) { return log2Of(v, {}, by); });
+}
+UOp logOfMoreRule(Match& m) {
+  if (!isBySeries(m[x])) return m.decline("a small float is computed as a float32");
+  if (const UOp one = laneConst(m[c]); !one || !one.isConst(1)) return m.decline("no 1 is added");
+  return log2Of(m.root().src(0), m[x], multiplyAddOf(m));
 }
 UOp sinRule(Match& m) {
   return decompose(m, sineOf);
@@ -219,10 +285,13 @@ UOp wholeDownFrom(Match& m) {
   return num(m[x], isDouble(m[x]) ? -0x1p52 : -0x1p23);
 }
 
+constexpr auto kIsComputed = guard::when(isComputed, "the device has the function");
 constexpr RuleDef kTranscendental[] = {
-    RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule),
-    RULE("log2-by-series", op(Op::LOG2, x), log2Rule),
-    RULE("sin-by-series", op(Op::SIN, x), sinRule),
+    RULE("scaled-exp2-by-series", op(Op::EXP2, x* c), scaledExp2Rule, kIsComputed),
+    RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule, kIsComputed),
+    RULE("log2-of-more-than-1", op(Op::LOG2, x + c), logOfMoreRule, kIsComputed),
+    RULE("log2-by-series", op(Op::LOG2, x), log2Rule, kIsComputed),
+    RULE("sin-by-series", op(Op::SIN, x), sinRule, kIsComputed),
     RULE("pow-by-exp2", op(Op::POW, x, y), powRule),
     RULE("sqrt-by-pow", op(Op::SQRT, x), sqrtRule),
     RULE("trunc-by-cast", op(Op::TRUNC, x),

@@ -68,7 +68,7 @@ Tensor Tensor::gelu() const {
   constexpr double kFar = 16;
   Tensor x = clamp(Operand(-kFar), Operand(kFar));
   Tensor inner = x.add(x.pow(3).mul(0.044715, true)).mul(std::sqrt(2 / std::numbers::pi), true);
-  return mul(0.5, true).mul(inner.tanh().add(1, true));
+  return mul(inner.mul(2.0, true).sigmoid()); // (1 + tanh y) / 2, of which nothing is left to cancel at negative y
 }
 Tensor Tensor::quickGelu() const {
   OperationScope op("quick_gelu");

@@ -165,11 +165,9 @@ TEST_CASE("access traffic: an operand that fits is fetched once, another in each
   const UOp i = UOp::range(100, {0}, AxisType::Loop, dtypes::int32),
             k = UOp::range(1000, {1}, AxisType::Loop, dtypes::int32);
   AccessTraffic t;
-  t.open(i, 100);
-  t.open(k, 1000);
-  t.add(vectorAt(memory(1, 16000), k * 16).load({}, kVector));
-  t.add(vectorAt(memory(2, 1600000), i * 16000 + k * 16).load({}, kVector));
-  t.close(), t.close();
+  for (UOp u : {i, k, vectorAt(memory(1, 16000), k * 16).load({}, kVector),
+                vectorAt(memory(2, 1600000), i * 16000 + k * 16).load({}, kVector)})
+    t.follow(u);
   t.finish();
   REQUIRE(t.groups().size() == 2);
   const AccessGroup &a = t.groups()[0], &b = t.groups()[1];
@@ -190,10 +188,7 @@ TEST_CASE("access traffic: windows overlap, and far lines crowd a cache") {
   const UOp y = UOp::range(64, {0}, AxisType::Loop, dtypes::int32),
             w = UOp::range(3, {1}, AxisType::Loop, dtypes::int32);
   AccessTraffic t;
-  t.open(y, 64);
-  t.open(w, 3);
-  t.add(memory(1, 1 << 20).indexed({(y + w) * 1024}).load());
-  t.close(), t.close();
+  for (UOp u : {y, w, memory(1, 1 << 20).indexed({(y + w) * 1024}).load()}) t.follow(u);
   t.finish();
   const AccessGroup& g = t.groups().at(0);
   CHECK(t.lines(g, 2) == 66);
