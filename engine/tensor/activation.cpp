@@ -2,19 +2,24 @@
 #include "engine/tensor/real_values.h"
 #include "engine/tensor/tensor.h"
 
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <vector>
 
 namespace uopscope {
 
 namespace {
 
 /// Horner's scheme, highest power first.
-Tensor polynomial(const Tensor& x, std::initializer_list<double> coefficients) {
-  const double* c = coefficients.begin();
+Tensor polynomial(const Tensor& x, std::span<const double> c) {
   Tensor sum = x.mul(c[0]).add(c[1]);
-  for (size_t i = 2; i < coefficients.size(); ++i) sum = sum.mul(x).add(c[i]);
+  for (size_t i = 2; i < c.size(); ++i) sum = sum.mul(x).add(c[i]);
   return sum;
+}
+bool isWide(const Tensor& x) {
+  return x.dtype().kind() == Scalar::Float64;
 }
 
 /// The magnitude for odd functions. Its slope at 0 is 1, unlike that of abs(), since the slope of an odd
@@ -34,9 +39,37 @@ Tensor negativePart(const Tensor& x) {
 double farOut(DType d) {
   return d.kind() == Scalar::Float64 ? 0x1p28 : d.kind() == Scalar::Float16 ? 0x1p7 : 0x1p13;
 }
-/// log(sum); log(2x) for large x.
-Tensor logOrTwice(const Tensor& isFar, const Tensor& x, const Tensor& sum) {
-  return isFar.where(x, sum).log().add(isFar.cast(sum.dtype()).mul(std::numbers::ln2));
+/// log(1 + more), or log(2x) for large x. The sum is the last to be made: of LOG2(1 + more) the compiler reads `more` itself.
+Tensor logOrTwice(const Tensor& isFar, const Tensor& x, const Tensor& more) {
+  return isFar.where(x.sub(1), more).add(1).log().add(isFar.cast(more.dtype()).mul(std::numbers::ln2));
+}
+
+/// The arcsine of magnitudes. Above 1/2 it is pi/2 - 2*angle, by the half angle formula asin(m) = pi/2 - 2 asin(sqrt((1-m)/2));
+/// up to there it is the angle, by a series in the square.
+struct Arcsine {
+  Tensor isLarge, angle;
+  explicit Arcsine(const Tensor& magnitude) : isLarge(magnitude.gt(0.5)) {
+    static constexpr std::array kNarrow{0.031085700741449618, 0.010491472996084682, 0.023634999234731228,
+                                        0.030266156835507910, 0.044647836893383150, 0.07499992038447836,
+                                        0.16666666687335477};
+    // Through the Chebyshev points of [0, 1/4]: 4e-18 from (asin(s)/s - 1) / s^2.
+    static constexpr std::array kWide{0.028757851367421565,  -0.014851887071247203, 0.017400879442694022,
+                                      0.0054575067186403583, 0.010322814350185779,  0.011479177415184906,
+                                      0.013971212973552933,  0.017352392720869973,  0.022372172942149888,
+                                      0.030381944138531247,  0.04464285714635543,   0.074999999999984329,
+                                      0.16666666666666668};
+    const Tensor root = isLarge.where(magnitude.sub(1, true).mul(0.5), 0.25).sqrt();
+    const Tensor s = isLarge.where(root, magnitude), square = s.mul(s);
+    const Tensor p = isWide(magnitude) ? polynomial(square, kWide) : polynomial(square, kNarrow);
+    angle = s.add(s.mul(square).mul(p));
+  }
+};
+
+/// Coefficients of sinh(x)/x in x^2, the highest first, for |x| <= 1.
+std::vector<double> sinhSeries(bool isWide) {
+  std::vector<double> c;
+  for (int k = isWide ? 9 : 5; k >= 0; --k) c.push_back(1 / std::tgamma(2 * k + 2));
+  return c;
 }
 
 } // namespace
@@ -60,15 +93,26 @@ Tensor Tensor::sigmoid() const {
 }
 Tensor Tensor::tanh() const {
   OperationScope op("tanh");
-  return mul(2.0, true).sigmoid().mul(2.0, true).sub(1.0);
+  // Below 1/2, where the difference from 1 would lose places, a series in the square: (tanh(x)/x - 1) / x^2 through the
+  // Chebyshev points, 3e-10 (float64: 1e-18) of the whole from it.
+  static constexpr std::array kNarrow{-0.0066120141347143701, 0.021273822075600882, -0.053893224570864577,
+                                      0.13332900258320792, -0.33333324120220519};
+  static constexpr std::array kWide{-2.1859258591298788e-5, 8.6724446588823056e-5,  -0.00023550170267042958,
+                                    0.00058918899588174334, -0.0014557048421519496, 0.0035921145924042453,
+                                    -0.0088632346074577748, 0.021869488495914119,   -0.053968253967215972,
+                                    0.13333333333331948,    -0.33333333333333326};
+  Tensor x = realValues(*this), isNear = x.abs().lt(0.5), near = isNear.where(x, 0), square = near.mul(near);
+  Tensor p = isWide(x) ? polynomial(square, kWide) : polynomial(square, kNarrow);
+  return isNear.where(near.add(near.mul(square).mul(p)), x.mul(2.0, true).sigmoid().mul(2.0, true).sub(1.0));
 }
 Tensor Tensor::gelu() const {
   OperationScope op("gelu");
   // For large |x| the result is x or 0; the argument is bounded, since its cube would overflow there.
-  constexpr double kFar = 16;
-  Tensor x = clamp(Operand(-kFar), Operand(kFar));
+  const double far = isWide(*this) ? 22 : 16;
+  Tensor x = clamp(Operand(-far), Operand(far));
   Tensor inner = x.add(x.pow(3).mul(0.044715, true)).mul(std::sqrt(2 / std::numbers::pi), true);
-  return mul(inner.mul(2.0, true).sigmoid()); // (1 + tanh y) / 2, of which nothing is left to cancel at negative y
+  return mul(
+      inner.mul(2.0, true).sigmoid()); // (1 + tanh y) / 2, of which nothing is left to cancel at negative y
 }
 Tensor Tensor::quickGelu() const {
   OperationScope op("quick_gelu");
@@ -126,19 +170,15 @@ Tensor Tensor::leakyRelu(double slope) const {
 }
 Tensor Tensor::asin() const {
   OperationScope op("asin");
-  // Above 1/2 the half angle formula asin(m) = pi/2 - 2 asin(sqrt((1-m)/2)), below it a series in the square.
-  Tensor magnitude = magnitudeOf(*this), isLarge = magnitude.gt(0.5);
-  Tensor root = isLarge.where(magnitude.sub(1, true).mul(0.5), 0.25).sqrt();
-  Tensor s = isLarge.where(root, magnitude), square = s.mul(s);
-  Tensor p = polynomial(square, {0.031085700741449618, 0.010491472996084682, 0.023634999234731228,
-                                 0.030266156835507910, 0.044647836893383150, 0.07499992038447836,
-                                 0.16666666687335477});
-  Tensor angle = s.add(s.mul(square).mul(p));
-  return withSignOf(*this, isLarge.where(angle.mul(2).sub(std::numbers::pi / 2, true), angle));
+  const Arcsine of(magnitudeOf(*this));
+  return withSignOf(*this, of.isLarge.where(of.angle.mul(2).sub(std::numbers::pi / 2, true), of.angle));
 }
 Tensor Tensor::acos() const {
   OperationScope op("acos");
-  return asin().sub(std::numbers::pi / 2, true);
+  // Near 1 the arcsine is pi/2 less a small angle: the angle is all that counts.
+  const Arcsine of(magnitudeOf(*this));
+  const Tensor twice = of.angle.mul(2), far = lt(0).where(twice.sub(std::numbers::pi, true), twice);
+  return of.isLarge.where(far, withSignOf(*this, of.angle).sub(std::numbers::pi / 2, true));
 }
 Tensor Tensor::atan() const {
   OperationScope op("atan");
@@ -149,8 +189,9 @@ Tensor Tensor::atan() const {
 }
 Tensor Tensor::sinh() const {
   OperationScope op("sinh");
-  Tensor x = realValues(*this);
-  return x.exp().sub(x.neg().exp()).div(2);
+  Tensor x = realValues(*this), isNear = x.abs().lt(1), near = isNear.where(x, 0);
+  return isNear.where(near.mul(polynomial(near.mul(near), sinhSeries(isWide(x)))),
+                      x.exp().sub(x.neg().exp()).div(2));
 }
 Tensor Tensor::cosh() const {
   OperationScope op("cosh");
@@ -160,14 +201,14 @@ Tensor Tensor::cosh() const {
 Tensor Tensor::asinh() const {
   OperationScope op("asinh");
   Tensor magnitude = magnitudeOf(*this), isFar = magnitude.gt(farOut(dtype())), m = isFar.where(1, magnitude);
-  Tensor sum = m.add(m.mul(m).add(1).sqrt());
-  return withSignOf(*this, logOrTwice(isFar, magnitude, sum));
+  Tensor square = m.mul(m), more = m.add(square.div(square.add(1).sqrt().add(1))); // m + sqrt(m*m + 1) - 1
+  return withSignOf(*this, logOrTwice(isFar, magnitude, more));
 }
 Tensor Tensor::acosh() const {
   OperationScope op("acosh");
   // Below -1 the value is NaN, but its derivative 1/sqrt(x*x - 1) is not: that of the odd continuation.
   Tensor magnitude = magnitudeOf(*this), isFar = magnitude.gt(farOut(dtype())), m = isFar.where(2, magnitude);
-  Tensor curve = logOrTwice(isFar, magnitude, m.add(m.sub(1).sqrt().mul(m.add(1).sqrt())));
+  Tensor above = m.sub(1), curve = logOrTwice(isFar, magnitude, above.add(above.sqrt().mul(m.add(1).sqrt())));
   Tensor zero = scalar(ConstValue::ofInt(0), {device(), curve.dtype(), false});
   return withSignOf(*this, curve).add(lt(0).where(NAN, zero));
 }
@@ -178,14 +219,30 @@ Tensor Tensor::atanh() const {
 }
 Tensor Tensor::erf() const {
   OperationScope op("erf");
-  // A series near 0, Abramowitz and Stegun 7.1.26 elsewhere.
-  Tensor magnitude = magnitudeOf(*this), isNear = magnitude.lt(0.5);
-  Tensor near = isNear.where(magnitude, 0), far = magnitude.gt(16).where(16, magnitude);
-  Tensor t = far.mul(0.3275911, true).add(1.0, true).reciprocal();
-  Tensor series =
-      near.mul(polynomial(near.mul(near), {-0.00076947935865325, 0.005200200596834698, -0.026863031831923838,
-                                           0.1128377217580037, -0.3761263841814888, 1.128379167066853}));
-  Tensor p = polynomial(t, {1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592});
+  // A series in the square up to 1, from there e^(-x*x) times a polynomial in t = 1/(1 + 0.4*x), and 1 from 6 on. The
+  // polynomials go through Chebyshev points, 3e-9 (float64: 1e-17) from the functions.
+  static constexpr std::array kNear{7.8758750626854883e-5, -0.00080168642871658695, 0.005189087423433974,
+                                    -0.026854212010626412, 0.11283594715160218,     -0.37612626666720331,
+                                    1.1283791658483509};
+  static constexpr std::array kFar{-0.11733151416661426, 0.24628759779240309, 0.0056338971213662558,
+                                   0.21430709016653771,  0.19849104443008299, 0.22671817073757092,
+                                   0.22562719335305197};
+  static constexpr std::array kWideNear{
+      5.9571761477489114e-11, -1.1372848856791674e-9, 1.4659775274047436e-8,  -1.6350312701054695e-7,
+      1.6461000484121368e-6,  -1.4925595266831182e-5, 0.00012055331111642711, -0.00085483269808337899,
+      0.0052239776248180145,  -0.026866170645076793,  0.11283791670954879,    -0.37612638903183748,
+      1.1283791670955126};
+  static constexpr std::array kWideFar{
+      0.021932867951782663, -0.17960289600282857,  0.65960966765671077,  -1.4190532450832517,
+      1.96870637526668,     -1.8625308492774911,   1.2998449160679734,   -0.73049581518179237,
+      0.27932614450513092,  -0.076271297511334675, 0.090206045276977065, 0.11729074651332565,
+      0.17211821619337092,  0.20756419496212971,   0.22567922531512367,  0.22567574023747269};
+  const bool wide = isWide(*this);
+  Tensor magnitude = magnitudeOf(*this), isNear = magnitude.lt(1);
+  Tensor near = isNear.where(magnitude, 0), far = magnitude.gt(6).where(6, magnitude);
+  Tensor t = far.mul(0.4, true).add(1.0, true).reciprocal(), square = near.mul(near);
+  Tensor series = near.mul(wide ? polynomial(square, kWideNear) : polynomial(square, kNear));
+  Tensor p = wide ? polynomial(t, kWideFar) : polynomial(t, kFar);
   Tensor tail = t.mul(p).mul(far.mul(far).neg().exp()).sub(1.0, true);
   return withSignOf(*this, isNear.where(series, tail));
 }

@@ -131,6 +131,10 @@ TEST_CASE("e^x, 10^x and the logarithm of 1 + x are as accurate as 2^x and the l
   const auto scaled = [](double factor) {
     return [factor](UOp v) { return (v * UOp::constant(v.dtype(), factor)).alu(Op::EXP2); };
   };
+  const auto logOfLess = [](UOp v) {
+    const UOp one = UOp::constant(v.dtype(), 1.0), minus = UOp::constant(v.dtype(), -1.0);
+    return (one + v * minus).alu(Op::LOG2);
+  };
   const auto logOfMore = [](UOp v) { return (v + UOp::constant(v.dtype(), 1.0)).alu(Op::LOG2); };
   const double e = 1 / std::numbers::ln2, ten = std::log2(10.0);
   // In long double, since the double of a product is not the product.
@@ -148,6 +152,7 @@ TEST_CASE("e^x, 10^x and the logarithm of 1 + x are as accurate as 2^x and the l
     CHECK(worst(scaled(-e), numbers, d, decay) <= 1.5);
     CHECK(worst(scaled(ten), numbers, d, tenTo) <= 1.5);
     CHECK(worst(logOfMore, positive, d, log1) <= 4);
+    CHECK(worst(logOfLess, positive, d, [&](double v) { return log1(-v); }) <= 4);
   }
   // In words of 32 bits, where a compiler may reorder sums; with products that are fused with their sums.
   CHECK(worst(scaled(e), numbers, dtypes::float32, exp, wordTarget()) <= 1.5);

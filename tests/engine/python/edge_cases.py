@@ -3,7 +3,7 @@
 #
 #   x.sigmoid() | torch.sigmoid(x)      one function, value and gradient, of every type
 #   x.trunc()                           the same text on both sides
-#   x.erf() | torch.erf(x) | 2e-7       right up to this absolute error: a series
+#   f(x) | g(x) | 2e-7                  right up to this absolute error
 #
 # Within a section the arguments are the same: `x`, `y`, `z` of one shape. In the axis section `x` is a matrix whose rows are the cases.
 import itertools, math
@@ -136,7 +136,7 @@ x.cosh()
 x.asinh()
 x.acosh()
 x.atanh()
-x.erf() | torch.erf(x) | 2e-6
+x.erf() | torch.erf(x)
 [two]
 x.logaddexp(y) | torch.logaddexp(x, y)
 x.sigmoid().binary_crossentropy((y > 0).cast(x.dtype), reduction="none") | -torch.where(y > 0, torch.log(torch.sigmoid(x)).clamp(min=-100), torch.log(1 - torch.sigmoid(x)).clamp(min=-100))

@@ -14,7 +14,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 inf, nan = math.inf, math.nan
 # relative and absolute error: float functions are exact to some places, compositions near zero in absolute
 # terms
-TOLERANCE = {"float64": (1e-7, 1e-9), "float32": (1e-5, 2e-6), "float16": (4e-3, 3e-3), "bfloat16": (3e-2, 2e-2)}
+TOLERANCE = {"float64": (1e-12, 1e-14), "float32": (1e-5, 5e-7), "float16": (4e-3, 3e-3), "bfloat16": (3e-2, 2e-2)}
 
 def golden():
   out = {}
