@@ -125,8 +125,10 @@ void printSurvey(Trace& trace, const ValueSurvey& found, const LookOptions& o) {
     for (const ValueSurvey::Fault& f : found.faults)
       table.add({f.step ? fmt::format("{}", f.step) : "all",
                  f.rule ? trace.rule(f.rule).name : "a whole graph",
-                 f.kernel ? trace.scope(f.kernel).name : trace.pass(f.pass).name, f.check.before,
-                 f.check.after, f.check.where});
+                 f.kernel ? fmt::format("{}, from its start to the end of '{}'", trace.scope(f.kernel).name,
+                                        trace.pass(f.pass).name)
+                          : trace.pass(f.pass).name,
+                 f.check.before, f.check.after, f.check.where});
     table.print();
   }
   if (!found.faults.empty() && found.faults.front().step) {

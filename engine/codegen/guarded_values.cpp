@@ -50,6 +50,26 @@ std::vector<Guarded> conditionsOf(const std::vector<UOp>& nodes) {
   return all;
 }
 
+/// The same with the choices that one loop can take: those of the same loops, none of which waits for another. A choice of an
+/// outer loop would otherwise be made in an inner one, and with it whatever waits for it, such as a sum between the two.
+std::vector<Guarded> inOwnLoops(const std::vector<Guarded>& all) {
+  std::vector<Guarded> out;
+  for (const Guarded& g : all) {
+    const size_t first = out.size();
+    for (UOp choice : g.choices) {
+      const auto fits = [&](const Guarded& other) {
+        return other.choices[0].ranges() == choice.ranges() &&
+               std::ranges::none_of(other.choices, [&](UOp c) { return choice.dependsOn(c); });
+      };
+      auto group = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), fits);
+      if (group == out.end())
+        group = out.insert(out.end(), {.condition = g.condition, .side = g.side, .guards = g.guards});
+      group->choices.push_back(choice);
+    }
+  }
+  return out;
+}
+
 /// Fills in the computed nodes, and keeps of the guards those that they read. False if a value is computed from anything else, or
 /// has other users.
 bool complete(Guarded& g, const UOpMap<std::vector<UOp>>& users) {
@@ -83,7 +103,7 @@ bool fitsRegister(UOp u, const Target& target) {
 }
 
 std::vector<Guarded> guardedValues(UOp sink, const Target& target) {
-  std::vector<Guarded> found = conditionsOf(sink.toposort());
+  std::vector<Guarded> found = inOwnLoops(conditionsOf(sink.toposort()));
   if (found.empty()) return found;
   const UOpMap<std::vector<UOp>> users = sink.consumerMap();
   std::erase_if(found, [&](Guarded& g) {

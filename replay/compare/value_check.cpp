@@ -45,7 +45,8 @@ struct Ends {
   PassId pass = 0;
   ScopeId kernel = 0; ///< 0: a pass
   NodeId before = kNoNode, after = kNoNode;
-  ValueCheck check;
+  std::vector<std::pair<PassId, NodeId>> passes = {}; ///< of a kernel, and their last graphs
+  ValueCheck check = {};
 };
 
 class Survey {
@@ -212,14 +213,16 @@ private:
     for (const ScopeInfo& scope : trace_.scopes()) {
       if (givenUp_.contains(scope.id)) continue;
       const PassInfo *first = nullptr, *last = nullptr;
+      std::vector<std::pair<PassId, NodeId>> passes;
       for (const PassInfo& pass : trace_.passes(scope.id)) {
         if (pass.depth > 0 || pass.root == kNoNode || pass.endRoot == kNoNode) continue;
-        if (pass.steps && !isTransform(pass.name)) all.push_back({pass.id, 0, pass.root, pass.endRoot, {}});
+        if (pass.steps && !isTransform(pass.name)) all.push_back({pass.id, 0, pass.root, pass.endRoot});
         if (!first) first = &pass;
         last = &pass;
+        passes.emplace_back(pass.id, pass.endRoot);
       }
       if (scope.kind == ScopeKind::Kernel && first && first != last)
-        all.push_back({last->id, scope.id, first->root, last->endRoot, {}});
+        all.push_back({last->id, scope.id, first->root, last->endRoot, std::move(passes)});
     }
     out_.complete = onAllThreads(all.size(), [&](size_t k) { whole(all[k]); }, options_.progress);
     if (out_.complete)
@@ -231,6 +234,14 @@ private:
     StepChecker checker(read_); // a pass knows of its own loops alone
     e.check = e.kernel ? checker.check(e.before, e.after, limits, 0)
                        : checker.checkEnds(e.before, e.after, rewritesOf(e.pass), limits);
+    if (e.check.verdict != Verdict::Differs) return;
+    for (const auto& [pass, end] : e.passes) {
+      StepChecker upTo(read_);
+      if (ValueCheck c = upTo.check(e.before, end, limits, 0); c.verdict == Verdict::Differs) {
+        e.pass = pass, e.check = std::move(c);
+        return;
+      }
+    }
   }
   std::vector<std::pair<NodeId, NodeId>> rewritesOf(PassId pass) const {
     std::vector<std::pair<NodeId, NodeId>> out;

@@ -17,7 +17,8 @@ struct ValueSurvey {
     StepId step = 0; ///< 0 for a pass or kernel that differs as a whole
     RuleId rule = 0;
     PassId pass = 0;
-    ScopeId kernel = 0; ///< the kernel that differs as a whole, or 0
+    ScopeId kernel =
+        0; ///< the kernel that differs as a whole, or 0; `pass` is then the first after which it does
     ValueCheck check;
   };
   /// Rewrites of one rule in passes of one name that could not be evaluated, for one reason.

@@ -67,6 +67,27 @@ TEST_CASE("values of one condition share a loop, and those of a later condition 
   CHECK(loopsOf([](UOp x) { return guarded(guarded(x)); }, 1) == 2);
 }
 
+TEST_CASE("values of one condition in different loops, with a sum between them, have loops of their own") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 2}, {"NOOPT", 1}});
+  const auto choice = [](UOp isNear, UOp near, UOp value) {
+    return isNear.where(near, longOf(isNear.where(number(value, 1), value), 30));
+  };
+  const UOp i = UOp::range(6, 0), j = UOp::range(5, 1), k = UOp::range(7, 2, AxisType::Reduce);
+  const UOp x = read(memory(1, 6), i), near = isNear(x), first = choice(near, x + x, x);
+  const UOp sum = (first * read(memory(2, 7), k)).reduce(Op::ADD, std::vector<UOp>{k});
+  const UOp small = (sum * sum + number(sum, 1)).alu(Op::RECIPROCAL); // a polynomial of it errs little
+  // In the loop over j, and in the same loop as the first.
+  const UOp inner = choice(near, x, small * read(memory(3, 30), i * 5 + j)), same = choice(near, x, small);
+  const auto check = [&](UOp value, std::vector<UOp> ranges, int64_t size, UOp at) {
+    const UOp ast = kernel({memory(0, size).indexed({at}).store(value).end(ranges)});
+    CHECK(loopsOfData(checkKernel(ast, plainTarget(1), 5)) == 2);
+  };
+  check(inner, {i, j}, 30, i * 5 + j);
+  check(same, {i}, 6, i);
+}
+
 TEST_CASE("guarded values inside a reduction, and of a kernel without loops") {
   Pool pool;
   PoolScope scope(pool);
