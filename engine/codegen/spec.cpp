@@ -2,6 +2,7 @@
 #include "engine/codegen/spec.h"
 
 #include "engine/base/error.h"
+#include "engine/codegen/access_traffic.h"
 #include "engine/codegen/async_boxes.h"
 #include "engine/codegen/async_copy.h"
 #include "engine/codegen/images.h"
@@ -185,6 +186,32 @@ bool hasIndexType(UOp u) {
   return !u.dtype().isPtr() && u.dtype().kind() == Scalar::Index;
 }
 
+/// A loop around the load of an accumulator, inside those in which it was set, that neither chooses another element nor is one of
+/// the loops that it counts: in the second turn of that loop the sum would go on from the first. `depthOf`: of effects, the blocks that they leave open.
+UOp forgottenLoop(UOp load, std::span<const UOp> open, const UOpMap<size_t>& depthOf) {
+  const UOp memory = load.src(0).bufferOf(), address = accessIndex(load);
+  if (!memory.is(Op::DEFINE_REG) || !address.is(Op::INDEX)) return {};
+  const UOp index = address.src(1);
+  std::vector<UOp> counted;
+  size_t setIn = open.size();
+  bool isSet = false;
+  for (UOp at = load.src(0); at != memory; at = at.src(0)) {
+    if (!at.is(Op::AFTER)) continue;
+    for (UOp s : at.src().subspan(1)) {
+      if (s.is(Op::RANGE)) counted.push_back(s);
+      const auto depth = depthOf.find(s);
+      if (depth == depthOf.end()) continue;
+      setIn = isSet ? std::max(setIn, depth->second) : depth->second;
+      isSet = true;
+    }
+  }
+  if (counted.empty() || !isSet) return {};
+  for (size_t i = setIn; i < open.size(); ++i)
+    if (open[i].is(Op::RANGE) && !std::ranges::count(counted, open[i]) && !index.dependsOn(open[i]))
+      return open[i];
+  return {};
+}
+
 } // namespace
 
 const PatternMatcher& kernelSpec() {
@@ -214,6 +241,7 @@ void typeVerify(std::span<const UOp> program) {
   std::string kernel = program.empty() ? "empty" : kernelName(program.back());
   UOpMap<bool> done;
   std::vector<UOp> open;
+  UOpMap<size_t> depthOf;
   for (UOp u : program) {
     if (!programSpec().rewrite(u))
       refuse(u, program, kernel, "linearize/render", " does not fit a linear program");
@@ -222,6 +250,9 @@ void typeVerify(std::span<const UOp> program) {
       if (!done.count(s))
         refuse(u, program, kernel, "linearize/render",
                fmt::format(" uses {} before it is there", describeNode(s)));
+    if (const UOp loop = u.is(Op::LOAD) ? forgottenLoop(u, open, depthOf) : UOp())
+      refuse(u, program, kernel, "linearize/render",
+             fmt::format(" goes on from an earlier turn of {}, which it does not count", describeNode(loop)));
     if (u.is(Op::RANGE) || u.is(Op::IF)) open.push_back(u);
     if (u.is(Op::END) || u.is(Op::ENDIF)) {
       UOp closes = u.is(Op::END) ? u.src(1) : u.src(0);
@@ -229,6 +260,7 @@ void typeVerify(std::span<const UOp> program) {
         refuse(u, program, kernel, "linearize/render", " does not close the innermost block");
       open.pop_back();
     }
+    if (u.in({Op::STORE, Op::END, Op::GROUP})) depthOf[u] = open.size();
     done[u] = true;
   }
   if (!open.empty()) refuse(open.back(), program, kernel, "linearize/render", " is never closed");

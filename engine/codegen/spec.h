@@ -3,7 +3,7 @@
 // it.
 //
 //   typeVerify(sink, SpecStage::Kernel, "early movement ops");
-//   typeVerify(program);                       // a linear program: also order, nesting, types lowered
+//   typeVerify(program);                       // a linear program: also order, nesting, accumulators, types lowered
 //
 // Each stage has its own rules: a kernel graph has ranges, reductions and index types; a lowered graph has no
 // index type and no movement operation; a program is a list.

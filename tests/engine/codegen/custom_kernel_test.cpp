@@ -2,6 +2,7 @@
 // wrong kernels.
 #include "engine/base/context_var.h"
 #include "engine/codegen/opt.h"
+#include "engine/codegen/ranges.h"
 #include "engine/codegen/spec.h"
 #include "engine/uop/sint.h"
 #include "kernels.h"
@@ -133,6 +134,25 @@ TEST_CASE("verification names the node, its neighbours and the pass") {
   CHECK_NOTHROW(typeVerify(program));
   std::swap(program[program.size() - 2], program[program.size() - 3]);
   CHECK_THROWS_AS(typeVerify(program), Error);
+}
+
+TEST_CASE("verification refuses a sum that goes on from another turn of a loop around it") {
+  Pool pool;
+  PoolScope scope(pool);
+  const auto program = [](bool isSetInLoop) {
+    const UOp i = UOp::range(3, {0}, AxisType::Loop, dtypes::int32),
+              k = UOp::range(4, {1}, AxisType::Reduce, dtypes::int32),
+              zero = UOp::constant(dtypes::int32, int64_t{0}), acc = registersOf(dtypes::float32, 1, 0);
+    const UOp start = isSetInLoop ? acc.after(std::vector<UOp>{i}) : acc;
+    const UOp set = start.indexed({zero}).store(UOp::constant(dtypes::float32, 0.0));
+    const UOp carried = acc.after(std::vector<UOp>{set, k}).indexed({zero});
+    const UOp sum = carried.load() + memory(1, 12).indexed({i * 4 + k}).load();
+    const UOp done = acc.after(std::vector<UOp>{carried.store(sum).end({k})}).indexed({zero}).load();
+    return linearize(kernel({memory(0, 3).indexed({i}).store(done).end({i})}));
+  };
+  CHECK_NOTHROW(typeVerify(program(true)));
+  const std::string text = errorOf([&] { typeVerify(program(false)); }, ErrorKind::Spec);
+  for (const char* part : {"LOAD", "goes on from an earlier turn of RANGE"}) CHECK(has(text, part));
 }
 
 TEST_CASE("an option that does not fit is refused and says why") {
