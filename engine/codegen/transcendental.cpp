@@ -258,16 +258,11 @@ UOp scaledExp2Rule(Match& m) {
 UOp log2Rule(Match& m) {
   return decompose(m, [](UOp v, const MultiplyAdd& by) { return log2Of(v, {}, by); });
 }
-UOp logBesideOne(Match& m, UOp more) {
-  if (!isBySeries(more)) return m.decline("a small float is computed as a float32");
+UOp logBesideOne(Match& m) {
+  if (!isBySeries(m[x])) return m.decline("a small float is computed as a float32");
   if (const UOp one = laneConst(m[c]); !one || !one.isConst(1)) return m.decline("the other term is not 1");
-  return log2Of(m.root().src(0), more, multiplyAddOf(m));
-}
-UOp logOfMoreRule(Match& m) {
-  return logBesideOne(m, m[x]);
-}
-UOp logOfLessRule(Match& m) {
-  return logBesideOne(m, mul(m[x], -1));
+  const UOp sum = m.root().src(0);
+  return log2Of(sum, sum.is(Op::SUB) ? mul(m[x], -1) : m[x], multiplyAddOf(m));
 }
 UOp sinRule(Match& m) {
   return decompose(m, sineOf);
@@ -295,8 +290,7 @@ constexpr auto kIsComputed = guard::when(isComputed, "the device has the functio
 constexpr RuleDef kTranscendental[] = {
     RULE("scaled-exp2-by-series", op(Op::EXP2, x* c), scaledExp2Rule, kIsComputed),
     RULE("exp2-by-series", op(Op::EXP2, x), exp2Rule, kIsComputed),
-    RULE("log2-of-more-than-1", op(Op::LOG2, x + c), logOfMoreRule, kIsComputed),
-    RULE("log2-of-less-than-1", op(Op::LOG2, op(Op::SUB, c, x)), logOfLessRule, kIsComputed),
+    RULE("log2-beside-1", op(Op::LOG2, oneOf(x + c, op(Op::SUB, c, x))), logBesideOne, kIsComputed),
     RULE("log2-by-series", op(Op::LOG2, x), log2Rule, kIsComputed),
     RULE("sin-by-series", op(Op::SIN, x), sinRule, kIsComputed),
     RULE("pow-by-exp2", op(Op::POW, x, y), powRule),
