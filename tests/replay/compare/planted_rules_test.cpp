@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace uopscope;
 using namespace uopscope::test;
 
@@ -191,4 +193,30 @@ TEST_CASE("planted rules: the first wrong step of a trace is named, with its rul
   CHECK(trace.rule(all.faults[0].rule).name == "wrong-product");
   CHECK(all.faults.back().step == 0); // and the pass as a whole differs
   CHECK(all.differ == 1);
+}
+
+TEST_CASE("planted rules: a kernel that differs names the pass after which it does") {
+  TempTrace file;
+  static constexpr RuleDef right[] = {RULE("right-zero", x + 0, x)},
+                           wrong[] = {RULE("wrong-product", x * 2, x)},
+                           later[] = {RULE("right-one", x * 1, x)};
+  static const PatternMatcher first({right}), second({wrong}), third({later});
+  recordTo(file.path, [] {
+    Pool pool;
+    PoolScope scope(pool);
+    ObservedScope kernel({.kind = ScopeKind::Kernel, .name = "r_4", .script = {}, .root = {}});
+    const UOp r = UOp::range(4, 0), to = buffer(0, 16);
+    const UOp value = buffer(1, 16).indexed({((r + 0) * 1) * 2}, dtypes::float32);
+    UOp sink = UOp::sink(std::vector<UOp>{to.indexed({r}, to.dtype()).store(value).end({r})});
+    sink = graphRewrite(sink, first, {.name = "simplify"});
+    sink = graphRewrite(sink, second, {.name = "planted"});
+    graphRewrite(sink, third, {.name = "simplify again"});
+    Observer::current()->poolRetired(pool);
+  });
+  Trace trace(file.path);
+  const ValueSurvey all = checkTrace(trace, {.whole = true});
+  const auto ofKernel = std::ranges::find_if(all.faults, [](const auto& f) { return f.kernel != 0; });
+  REQUIRE(ofKernel != all.faults.end());
+  CHECK(trace.pass(ofKernel->pass).name == "planted");
+  CHECK(all.kernels.checked == 1);
 }
