@@ -50,16 +50,25 @@ std::vector<Guarded> conditionsOf(const std::vector<UOp>& nodes) {
   return all;
 }
 
-/// The same with the choices that one loop can take: those of the same loops, none of which waits for another. A choice of an
-/// outer loop would otherwise be made in an inner one, and with it whatever waits for it, such as a sum between the two.
-std::vector<Guarded> inOwnLoops(const std::vector<Guarded>& all) {
+/// The same with the choices that one loop can take: those of the same loops and of one depth, the most choices on a way below
+/// them, so that no loop waits for itself. A choice of an outer loop would otherwise be made in an inner one, and with it
+/// whatever waits for it, such as a sum between the two.
+std::vector<Guarded> inOwnLoops(const std::vector<Guarded>& all, const std::vector<UOp>& nodes) {
+  UOpMap<bool> isChoice;
+  for (const Guarded& g : all)
+    for (UOp choice : g.choices) isChoice[choice] = true;
+  UOpMap<size_t> depthOf;
+  for (UOp u : nodes) {
+    size_t depth = 0;
+    for (UOp s : u.src()) depth = std::max(depth, depthOf[s] + isChoice.count(s));
+    depthOf[u] = depth;
+  }
   std::vector<Guarded> out;
   for (const Guarded& g : all) {
     const size_t first = out.size();
     for (UOp choice : g.choices) {
       const auto fits = [&](const Guarded& other) {
-        return other.choices[0].ranges() == choice.ranges() &&
-               std::ranges::none_of(other.choices, [&](UOp c) { return choice.dependsOn(c); });
+        return other.choices[0].ranges() == choice.ranges() && depthOf[other.choices[0]] == depthOf[choice];
       };
       auto group = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), fits);
       if (group == out.end())
@@ -103,8 +112,10 @@ bool fitsRegister(UOp u, const Target& target) {
 }
 
 std::vector<Guarded> guardedValues(UOp sink, const Target& target) {
-  std::vector<Guarded> found = inOwnLoops(conditionsOf(sink.toposort()));
+  const std::vector<UOp> nodes = sink.toposort();
+  std::vector<Guarded> found = conditionsOf(nodes);
   if (found.empty()) return found;
+  found = inOwnLoops(found, nodes);
   const UOpMap<std::vector<UOp>> users = sink.consumerMap();
   std::erase_if(found, [&](Guarded& g) {
     auto fits = [&](UOp u) { return fitsRegister(u, target); };

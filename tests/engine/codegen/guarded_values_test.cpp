@@ -88,6 +88,21 @@ TEST_CASE("values of one condition in different loops, with a sum between them, 
   check(same, {i}, 6, i);
 }
 
+TEST_CASE("values of two conditions that wait for each other's have loops of their own") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 2}, {"NOOPT", 1}});
+  const auto choice = [](UOp isNear, UOp near, UOp value) {
+    return isNear.where(near, longOf(isNear.where(number(value, 1), value), 30));
+  };
+  const auto small = [](UOp v) { return (v * v + number(v, 1)).alu(Op::RECIPROCAL); };
+  const UOp i = UOp::range(6, 0), x = read(memory(1, 6), i), y = read(memory(2, 6), i);
+  const UOp ofX = choice(isNear(x), x, x), ofY = choice(isNear(y), y, y);
+  const UOp crossed = choice(isNear(x), x, small(ofY)) + choice(isNear(y), y, small(ofX));
+  const UOp ast = kernel({memory(0, 6).indexed({i}).store(crossed).end({i})});
+  CHECK(loopsOfData(checkKernel(ast, plainTarget(1), 5)) == 4);
+}
+
 TEST_CASE("guarded values inside a reduction, and of a kernel without loops") {
   Pool pool;
   PoolScope scope(pool);
