@@ -171,6 +171,73 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({from}, read.dtype());
 }
 
+/// Whether a read is a small float that its reduction needs as a larger one.
+bool isWidened(UOp read) {
+  return read.is(Op::CAST) && read.dtype().isFloat();
+}
+
+/// A widened operand that all lanes share, whose terms lie side by side: its rows are widened as vectors, term after term, where
+/// each of their elements would be widened alone for every tile. All rows that the loops inside of the outermost loop that reads them
+/// again need, where they fit a panel and are few; else those of a tile. Null for other reads.
+UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& nextId, int64_t& number) {
+  UOp index = access(read).src(1), row;
+  if (!isWidened(read) || !isShared(read, reduction) || access(read).srcCount() != 2 || index.is(Op::WHERE))
+    return {};
+  std::vector<UOp> loops;
+  for (UOp r : reduction.ranges()) {
+    if (extentOf(r) < 0) return {};
+    if (r.axisType() == AxisType::Loop) loops.push_back(r);
+    if (r.axisType() != AxisType::Upcast || !index.dependsOn(r)) continue;
+    if (row || !coefficientOf(index, r)) return {};
+    row = r;
+  }
+  std::vector<UOp> terms;
+  for (UOp r : rangesIn(reduction.src().subspan(1)))
+    if (index.dependsOn(r)) {
+      if (r.axisType() != AxisType::Reduce || !coefficientOf(index, r)) return {};
+      terms.push_back(r);
+    }
+  if (!row || terms.empty()) return {};
+  std::ranges::stable_sort(terms, {}, [&](UOp r) { return *coefficientOf(index, r); });
+  int64_t count = 1;
+  UOp term = UOp::index(0);
+  UOpMap<UOp> first;
+  for (UOp r : terms) {
+    if (*coefficientOf(index, r) != count) return {};
+    term = r * count + term;
+    count *= extentOf(r);
+    first[r] = UOp::index(0);
+  }
+  if (count < width) return {};
+  Span span = spanOf(read, loops, true);
+  auto bytesOf = [&] {
+    int64_t bytes = count * extentOf(row) * read.dtype().itemsize();
+    for (UOp l : span.loops) bytes *= extentOf(l);
+    return bytes;
+  };
+  if (!worthPanel(true, count, span.reuse, bytesOf()) || bytesOf() > space) span.loops.clear();
+  if (bytesOf() > std::min(space, kPanelBytes)) return {};
+  space -= bytesOf();
+  const int64_t whole = count / width, rest = count % width;
+  UOp step = UOp::range(whole + (rest ? 1 : 0), nextId++),
+      lane = UOp::range(width, nextId++, AxisType::Upcast),
+      start = rest ? (step < whole).where(step * width, UOp::index(count - width)) : step * width;
+  first[terms[0]] = start + lane;
+  UOp to = UOp::index(0), from = UOp::index(0);
+  std::vector<UOp> copied{step, lane};
+  span.loops.push_back(row);
+  int64_t rows = 1;
+  for (UOp l : span.loops) {
+    UOp each = first[l] = UOp::range(extentOf(l), nextId++);
+    copied.insert(copied.begin(), each);
+    to = to * extentOf(l) + each, from = from * extentOf(l) + l;
+    rows *= extentOf(l);
+  }
+  UOp memory = registersOf(read.dtype(), rows * count, number++);
+  UOp copy = memory.indexed({to * count + start + lane}).store(read.substitute(first)).end(copied);
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({from * count + term}, read.dtype());
+}
+
 constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST}), pat::entry())};
 const KnownRules kPanelsKnown(kPanels);
 
@@ -184,9 +251,9 @@ std::vector<UOp> readsOfTerms(UOp reduction) {
   };
   visitBelow(reduction.src(0), [&](UOp u) {
     if (u.is(Op::REDUCE)) return Visit::Past;
-    const bool isWidened = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
-                           u.src(0).dtype().isFloat() && u.dtype().itemsize() > u.src(0).dtype().itemsize();
-    if (!isWidened && !isRead(u)) return Visit::Below;
+    const bool widens = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
+                        u.src(0).dtype().isFloat() && u.dtype().itemsize() > u.src(0).dtype().itemsize();
+    if (!widens && !isRead(u)) return Visit::Below;
     reads.push_back(u);
     return Visit::Past;
   });
@@ -226,6 +293,10 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     for (UOp read : readsOfTerms(reduction)) {
       const UOp group = groupOf(read, reduction);
       if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
+      if (UOp widened = byRows(read, reduction, target.aluLanes, space, nextId, number)) {
+        panels[read] = widened;
+        continue;
+      }
       std::vector<UOp> rows = rowsOf(read, reduction, target, group ? extentOf(group) : 1, space);
       if (rows.empty()) continue;
       UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);

@@ -14,9 +14,8 @@
 
 namespace uopscope {
 
-constexpr int64_t kPanelBytes = 384 << 10; ///< it must stay in the second cache
-constexpr int64_t kPanelBytesApart =
-    4 << 20; ///< it streams from the next cache where its elements would be read one by one
+/// Of one panel. Where the second cache does not hold it, it streams from the next one, which rows that compete for places would not.
+constexpr int64_t kPanelBytes = 4 << 20;
 constexpr int64_t kCopyBytes = 5 << 20; ///< all copies of a kernel: they lie on the stack of a thread, 8 MB
 
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
@@ -24,14 +23,14 @@ constexpr int64_t kCopyBytes = 5 << 20; ///< all copies of a kernel: they lie on
 constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
   constexpr int64_t kRowsApart = 16, kRows = 128;
   constexpr double kReuseApart = 4, kReuse = 16;
-  return bytes <= (apart ? kPanelBytesApart : kPanelBytes) && rows >= (apart ? kRowsApart : kRows) &&
+  return bytes <= kPanelBytes && rows >= (apart ? kRowsApart : kRows) &&
          reuse >= (apart ? kReuseApart : kReuse);
 }
 
 /// Whether a panel of an operand that all lanes share, whose elements are copied one by one, is worth it.
 constexpr bool servesShared(double reuse, int64_t bytes) {
   constexpr double kReuseOneByOne = 4;
-  return reuse >= kReuseOneByOne && bytes <= kPanelBytesApart;
+  return reuse >= kReuseOneByOne && bytes <= kPanelBytes;
 }
 /// Whether a panel would serve a read of the reduction's terms if so many of them had to lie together for each lane.
 bool servesGroups(UOp read, UOp reduction, const Target& target, int64_t terms);

@@ -75,8 +75,35 @@ TEST_CASE("a panel holds small floats in the type of their sum, so each is conve
         checkKernel(kernel({memory(0, 80 * 16).indexed({i * int64_t{16} + j}).store(sum).end({i, j})}),
                     plainTarget(8), 5, {}, 1e-5);
     CHECK(panelsOf(lowered) == 1);
-    for (UOp u : lowered.uops)
+    for (UOp u : lowered.uops) {
       if (u.is(Op::DEFINE_REG)) CHECK(u.dtype().base() == dtypes::float32);
+      // Rows that all lanes share come as vectors of terms.
+      if (u.is(Op::LOAD) && u.src(0).bufferOf().arg().i() == 1) CHECK(u.dtype().count() > 1);
+    }
+  }
+}
+
+TEST_CASE("rows of small floats that all lanes share are widened once for several tiles, or for each") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  // Products of few and of many columns, and of terms that fill no vector; the last has more rows than a panel.
+  for (auto [rows, columns, terms] :
+       {std::tuple{16, 16, 64}, {8, 128, 32}, {16, 64, 37}, {24, 32, 8}, {12, 16, 7}, {4096, 64, 512}}) {
+    for (DType small : {dtypes::float16, dtypes::bfloat16, dtypes::fp8e4m3}) {
+      CAPTURE(rows);
+      CAPTURE(terms);
+      UOp i = UOp::range(rows, 0), j = UOp::range(columns, 1), k = UOp::range(terms, 2, AxisType::Reduce);
+      UOp value = read(memory(1, rows * terms, small), i * int64_t{terms} + k).cast(dtypes::float32) *
+                  read(memory(2, columns * terms, small), k * int64_t{columns} + j).cast(dtypes::float32);
+      UOp sum = value.reduce(Op::ADD, std::vector<UOp>{k});
+      UOp ast =
+          kernel({memory(0, rows * columns).indexed({i * int64_t{columns} + j}).store(sum).end({i, j})});
+      if (rows * terms < 10'000) checkKernel(ast, plainTarget(8), 3, {}, 1e-5);
+      if (terms % 8 || small.itemsize() < 2) continue;
+      for (UOp u : lowerKernel(ast, plainTarget(8)).uops)
+        if (u.is(Op::LOAD) && u.src(0).bufferOf().arg().i() == 1) CHECK(u.dtype().count() == 8);
+    }
   }
 }
 
@@ -156,7 +183,7 @@ TEST_CASE("no panel where rows are near, few, read seldom, or where it would not
   CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 131, 16, 1), target)) == 0);   // rows next to each other
   CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 120, 1024, 1), target)) == 0); // few rows
   CHECK(panelsOf(lowerKernel(stridedProduct(4, 16, 131, 1, 131), target)) == 0);   // read once
-  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 40000, 1024, 1), target)) == 0); // larger than a cache
+  CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 70000, 1024, 1), target)) == 0); // too large
   ContextScope plain({{"NOOPT", 1}});
   CHECK(panelsOf(lowerKernel(stridedProduct(80, 16, 131, 1024, 1), target)) == 0);
 }
