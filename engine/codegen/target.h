@@ -41,8 +41,9 @@ struct Target {
   std::vector<TensorCore> tensorCores = {};
   std::array<int64_t, 3> globalMax{0x8FFFFFFF, 65535, 65535}, localMax{1024, 1024, 64};
   int64_t sharedMax = 32768;
-  int64_t processors = 0; ///< that run work groups side by side; 0: unknown
-  int64_t cacheBytes = 0; ///< of the last cache, which all processors read through; 0: unknown
+  int64_t processors = 0;       ///< that run work groups side by side; 0: unknown
+  int64_t cacheBytes = 0;       ///< of the last cache, which all processors read through; 0: unknown
+  int64_t secondCacheBytes = 0; ///< of a processor's own second cache; 0: unknown
   bool copiesAsync =
       false; ///< copies from global to shared memory go on while their thread does (async_copy.h)
   bool copiesBoxes = false; ///< a memory engine copies parts of matrices to shared memory (async_boxes.h)

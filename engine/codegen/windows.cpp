@@ -27,7 +27,9 @@ constexpr int64_t kBandBytes =
     256 << 10;                      ///< of a band: what it is read with needs the rest of a second cache
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
 constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kCopiedRows = 128;     ///< rows of the result that are copied at once
+constexpr int64_t kCopiedRows =
+    128; ///< rows of the result that are copied at once; twice as many where half of
+         ///< the second cache holds them, since the other operand is copied for each block
 constexpr int64_t kTile = 8;             ///< of these rows, which a tile of results reads together
 constexpr int64_t kReaders = 128;        ///< fewest results that must read each of these rows
 constexpr int64_t kUncopied = 256 << 10; ///< an operand of at most this size in bytes is not copied
@@ -259,9 +261,9 @@ UOp stageWindows(Match& m) {
 
 /// The number of rows in a block of a transposed left operand: the most that divide them, in whole tiles of eight; 0 if no block
 /// is worth a copy.
-int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
+int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers, int64_t secondCache) {
   const int64_t rows = extentOf(row), space = kWindowBytes - registerBytes(sink.toposort());
-  int64_t block = kCopiedRows;
+  int64_t block = 2 * kCopiedRows * extentOf(term) * bytes <= secondCache / 2 ? 2 * kCopiedRows : kCopiedRows;
   while (block > 0 && (rows % block || block * extentOf(term) * bytes > space)) block -= kTile;
   return readers >= kReaders && rows * extentOf(term) * bytes > kUncopied ? block : 0;
 }
@@ -270,7 +272,7 @@ int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers) {
 bool fitsPanel(UOp operand, const std::vector<UOp>& loops, UOp term) {
   int64_t bytes = narrowed(operand).dtype().itemsize() * extentOf(term);
   for (UOp l : loops) bytes *= operand.dependsOn(l) ? extentOf(l) : 1;
-  return bytes <= kPanelBytesApart;
+  return bytes <= kPanelBytes;
 }
 
 /// Copies a transposed left operand, in which rows of the result are contiguous and terms are far apart.
@@ -282,7 +284,8 @@ UOp stageColumns(Match& m) {
       !store.is(Op::STORE))
     return m.decline("no product summed over one range");
   std::vector<UOp> loops = rangesIn(sink.src(0).src().subspan(1));
-  if (suitsDotProducts(m.ctx<TargetContext>().target, sum) &&
+  const Target& target = m.ctx<TargetContext>().target;
+  if (suitsDotProducts(target, sum) &&
       std::ranges::any_of(sum.src(0).src(), [&](UOp operand) { return fitsPanel(operand, loops, term); }))
     return m.decline("a panel of dot products holds one operand whole");
   for (UOp operand : sum.src(0).src()) {
@@ -296,7 +299,7 @@ UOp stageColumns(Match& m) {
       int64_t readers = 1;
       for (UOp l : loops)
         if (idOf(l) > idOf(row) && !operand.dependsOn(l)) readers *= std::max<int64_t>(1, extentOf(l));
-      int64_t block = blockOf(sink, row, term, bytes, readers);
+      int64_t block = blockOf(sink, row, term, bytes, readers, target.secondCacheBytes);
       if (!block) return m.decline("it is read too seldom, is near enough, or no block of rows fits");
       because([&] {
         return fmt::format(

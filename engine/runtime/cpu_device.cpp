@@ -58,7 +58,7 @@ public:
       t.maxVectorLanes = plain ? kPlainLanes : cpu->lanes;
       t.alignedVectors = plain;
       t.computesHalf = cpu->computesHalf;
-      if (!plain) t.cacheBytes = cpu->lastCacheBytes;
+      if (!plain) t.cacheBytes = cpu->lastCacheBytes, t.secondCacheBytes = cpu->secondCacheBytes;
       if (llvm && !plain && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
       if (llvm && !plain) {
         t.tensorCores = dotProducts(cpu->dotsBFloat16, cpu->dotsBytes);

@@ -19,10 +19,12 @@ struct Processor {
   int lanes = 4;             ///< 32-bit values in a vector register
   bool computesHalf = false; ///< has arithmetic on halves, not conversions alone
   bool hasFma = false;       ///< rounds x*y+z once at the cost of one operation
-  bool dotsBFloat16 = false; ///< adds products of two bfloat16s to each lane (dot_products.h)
-  bool dotsBytes = false;    ///< adds products of four bytes to each lane
+  /// Adds products of two bfloat16s to each lane (dot_products.h), and in less time than two products of float32s take.
+  bool dotsBFloat16 = false;
+  bool dotsBytes = false; ///< adds products of four bytes to each lane
   /// Bytes of this machine's last cache, which stores can go past; 0: unknown, or no such stores.
   int64_t lastCacheBytes = 0;
+  int64_t secondCacheBytes = 0; ///< of this machine; 0: unknown
   /// Multiplies tiles of these types (tile_cores.h), and the system lets this process do so.
   bool tilesBFloat16 = false, tilesHalf = false, tilesBytes = false;
 };
