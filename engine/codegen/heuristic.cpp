@@ -55,25 +55,53 @@ Opt unroll(const KernelOptimizer& s, UOp range, int64_t amount) {
   return opt;
 }
 
+/// The read whose lanes lie apart, if it is the only one that differs from lane to lane.
+UOp onlyApart(const KernelShape& k, UOp lanes) {
+  UOp apart;
+  for (UOp read : k.reads) {
+    if (strideOf(read, lanes) == 0) continue;
+    if (apart || strideOf(read, lanes) == 1) return {};
+    apart = read;
+  }
+  return apart;
+}
+
+/// The innermost loop that a read depends on; -1: none.
+int innermostOf(const KernelOptimizer& s, const KernelShape& k, UOp read) {
+  int inner = -1;
+  for (UOp r : k.outputs)
+    if (strideOf(read, r) != 0) inner = std::max(inner, axisOf(s, r));
+  return inner;
+}
+
+/// Whether loops inside of the lanes' make the panel of their read anew, so that it would be read too seldom.
+bool isReadTooSeldom(const KernelOptimizer& s, const KernelShape& k, UOp lanes) {
+  const UOp apart = onlyApart(k, lanes);
+  if (!apart || s.ast().below().has(Op::AFTER)) return false;
+  const int inner = innermostOf(s, k, apart);
+  double reuse = 1;
+  for (UOp r : k.outputs)
+    if (axisOf(s, r) > inner) reuse *= static_cast<double>(extentNow(s, r));
+  return inner > axisOf(s, lanes) && reuse < kReuseApart;
+}
+
 /// Lanes that lie apart are read from a panel. The innermost loop that it depends on goes outside of those that only read
 /// it, so that it is made once for these.
 void panelOutside(KernelOptimizer& s, const KernelShape& k, UOp lanes) {
   if (s.ast().below().has(Op::AFTER)) return; // copies that are made for each iteration of their loops
-  UOp apart;
-  for (UOp read : k.reads) {
-    if (strideOf(read, lanes) == 0) continue;
-    if (apart || strideOf(read, lanes) == 1) return;
-    apart = read;
-  }
+  const UOp apart = onlyApart(k, lanes);
   if (!apart) return;
-  int inner = -1, outer = -1;
+  const int inner = innermostOf(s, k, apart);
+  int outer = -1;
+  double results = 1;
+  bool inOrder = false;
   for (UOp r : k.outputs) {
     const int axis = axisOf(s, r);
-    if (strideOf(apart, r) != 0)
-      inner = std::max(inner, axis);
-    else if (axis >= 0 && (outer < 0 || axis < outer))
-      outer = axis;
+    if (strideOf(apart, r) == 0 && axis >= 0 && (outer < 0 || axis < outer)) outer = axis;
+    results *= static_cast<double>(extentOf(r));
+    inOrder |= axis == inner && writtenNextToEachOther(k, r);
   }
+  if (inOrder && results > kCached) return; // each line of them would come from memory many times
   if (outer >= 0 && outer < inner)
     tryApply(s, OptOp::SWAP, outer, inner,
              inWords("the panel of the lanes is made once for the loops inside"));
@@ -180,7 +208,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     std::erase_if(
         shared, [&](UOp read) { return strideOf(read, lanes.range) == 0 || strideOf(read, row.range) != 0; });
     if (tile.lanesOutside && !lanes.isTerm && lanes.amount > 4 && outer >= 0 && outer < inner &&
-        !shared.empty())
+        !shared.empty() && !isReadTooSeldom(s, k, lanes.range))
       isInside = rowsInside(s, k, outer, inner, shared);
   }
   if (!isInside && !tile.parts.empty() && tile.parts.back().amount > 4 &&

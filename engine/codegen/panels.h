@@ -18,11 +18,13 @@ namespace uopscope {
 constexpr int64_t kPanelBytes = 4 << 20;
 constexpr int64_t kCopyBytes = 5 << 20; ///< all copies of a kernel: they lie on the stack of a thread, 8 MB
 
+constexpr double kReuseApart = 4; ///< fewest reads of a panel of elements that lie apart
+
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
 /// otherwise the rows are. `reuse`: how many times the panel is read.
 constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
   constexpr int64_t kRowsApart = 16, kRows = 128;
-  constexpr double kReuseApart = 4, kReuse = 16;
+  constexpr double kReuse = 16;
   return bytes <= kPanelBytes && rows >= (apart ? kRowsApart : kRows) &&
          reuse >= (apart ? kReuseApart : kReuse);
 }

@@ -124,7 +124,7 @@ TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t wi
   int64_t threads = s.target().hasThreads ? std::min<int64_t>(cpuCount(), s.target().globalMax[0]) : 1;
   threads = std::clamp<int64_t>(
       threads, 1, std::max<int64_t>(1, static_cast<int64_t>(std::min(work / kWorkPerThread, 1e6))));
-  return {k.reads.size(), width, areMasked, k.sums, threads};
+  return {k.reads.size(), width, areMasked, k.sums, threads, s.ast().below().has(Op::AFTER)};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

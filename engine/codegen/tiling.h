@@ -25,6 +25,8 @@ constexpr int64_t mostWrittenOut(int64_t registerLanes) {
 /// Most places in memory that one value of a kernel stands for (DType::kMaxPointers): results times terms written out.
 constexpr int64_t kMostPlaces = 512;
 
+constexpr double kCached = 200 << 10; ///< elements that a core keeps near itself: of a second cache of 1 MB
+
 /// Most registers that the results of a tile fill; more would be more code at the same speed. AVX-512 has 32
 /// registers.
 constexpr int64_t mostTileRegisters(int64_t registerLanes) {
@@ -84,6 +86,7 @@ struct TileMachine {
   bool hasMasks = false;     ///< lanes that lie side by side are read at once, whatever their gates
   int64_t sums = 1;          ///< reductions in the loop: each has accumulators of its own
   int64_t threads = 1;       ///< that the kernel is worth, and the machine has
+  bool keepsOrder = false;   ///< no loop may go outside of others
 };
 
 /// Steps of each thread from which on the last one may repeat some, where threads do not divide them.

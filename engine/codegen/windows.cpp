@@ -27,9 +27,7 @@ constexpr int64_t kBandBytes =
     256 << 10;                      ///< of a band: what it is read with needs the rest of a second cache
 constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
 constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kCopiedRows =
-    128; ///< rows of the result that are copied at once; twice as many where half of
-         ///< the second cache holds them, since the other operand is copied for each block
+constexpr int64_t kCopiedRows = 128;     ///< rows of the result that are copied at once
 constexpr int64_t kTile = 8;             ///< of these rows, which a tile of results reads together
 constexpr int64_t kReaders = 128;        ///< fewest results that must read each of these rows
 constexpr int64_t kUncopied = 256 << 10; ///< an operand of at most this size in bytes is not copied
@@ -261,9 +259,14 @@ UOp stageWindows(Match& m) {
 
 /// The number of rows in a block of a transposed left operand: the most that divide them, in whole tiles of eight; 0 if no block
 /// is worth a copy.
-int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers, int64_t secondCache) {
+int64_t blockOf(UOp sink, UOp row, UOp term, int64_t bytes, int64_t readers, const Target& target) {
   const int64_t rows = extentOf(row), space = kWindowBytes - registerBytes(sink.toposort());
-  int64_t block = 2 * kCopiedRows * extentOf(term) * bytes <= secondCache / 2 ? 2 * kCopiedRows : kCopiedRows;
+  // The other operand is copied anew for each block: twice the rows where half of the second cache holds them, and where threads
+  // still have blocks to share.
+  constexpr int64_t kTwice = 2 * kCopiedRows, kFewestBlocks = 4, kManyLanes = 16;
+  const bool isTwice = target.aluLanes >= kManyLanes && rows >= kFewestBlocks * kTwice &&
+                       kTwice * extentOf(term) * bytes <= target.secondCacheBytes / 2;
+  int64_t block = isTwice ? kTwice : kCopiedRows;
   while (block > 0 && (rows % block || block * extentOf(term) * bytes > space)) block -= kTile;
   return readers >= kReaders && rows * extentOf(term) * bytes > kUncopied ? block : 0;
 }
@@ -299,7 +302,7 @@ UOp stageColumns(Match& m) {
       int64_t readers = 1;
       for (UOp l : loops)
         if (idOf(l) > idOf(row) && !operand.dependsOn(l)) readers *= std::max<int64_t>(1, extentOf(l));
-      int64_t block = blockOf(sink, row, term, bytes, readers, target.secondCacheBytes);
+      int64_t block = blockOf(sink, row, term, bytes, readers, target);
       if (!block) return m.decline("it is read too seldom, is near enough, or no block of rows fits");
       because([&] {
         return fmt::format(

@@ -238,3 +238,23 @@ TEST_CASE("the innermost loop of a panel goes outside of loops that only read it
   CHECK(k.appliedOpts.back().op == OptOp::SWAP);
   CHECK(panelsOf(k) == 1);
 }
+
+TEST_CASE("a tile counts on the panel that an exchange of loops makes, where its results stay near") {
+  Pool pool;
+  PoolScope scope(pool);
+  // The gradient of a transposed convolution for its filter: phases p of the slope lie inside of the filters' loops, and a place q
+  // of the picture inside of the phases.
+  const int64_t channels = 64, filters = 32, terms = 140;
+  UOp c = UOp::range(channels, 0), f = UOp::range(filters, 1), q = UOp::range(2, 2), p = UOp::range(2, 3),
+      t = UOp::range(terms, 4, AxisType::Reduce);
+  UOp picture = read(memory(1, channels * (terms + 1)), c * (terms + 1) + q + t);
+  UOp slope = read(memory(2, filters * 2 * terms), (f * 2 + p) * terms + t);
+  UOp sum = (picture * slope).reduce(Op::ADD, std::vector<UOp>{t});
+  UOp to = ((c * filters + f) * 2 + q) * 2 + p;
+  UOp sink = kernel({memory(0, channels * filters * 4).indexed({to}).store(sum).end({c, f, q, p})});
+  for (int lanes : {8, 16}) {
+    CAPTURE(lanes);
+    LoweredKernel k = checkKernel(sink, plainTarget(lanes), 5, {}, 1e-4);
+    CHECK(panelsOf(k) == 1);
+  }
+}
