@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/codegen/bounds_check.h"
 #include "engine/codegen/control_flow.h"
+#include "engine/codegen/cut_ranges.h"
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/effect_order.h"
 #include "engine/codegen/expander.h"
@@ -160,7 +161,7 @@ UOp joinSumsOfKernel(const KernelPass& pass, UOp sink, const Target& target) {
 
 /// Cuts loops, simplifies, and repeats: a piece may be cut again along its remaining loops.
 UOp cutStoreRanges(const KernelPass& pass, UOp sink, const Target& target) {
-  CutRangesContext cuts(nextRangeId(sink));
+  CutRangesContext cuts(nextRangeId(sink), target.hasThreads ? target.globalMax[0] : 1);
   for (size_t before = cuts.pieces;;) {
     cuts.firstNew = cuts.nextId;
     sink = rewrite(pass, sink, target, cuts);

@@ -2,7 +2,6 @@
 //
 //   split ranges      r % 4 with 4 dividing the extent of r    ->  r = r_outer * 4 + r_inner; r / 4 in a sum of products too
 //   simplify ranges   two loops that are only used as one      ->  one loop of the product of their extents
-//   cut store ranges  a store in a loop compared r < 3         ->  a loop over [0, 3) and one over [3, n)
 //   flatten range     END or REDUCE over expressions of ranges ->  over the ranges themselves
 #pragma once
 #include "engine/rewrite/matcher.h"
@@ -25,12 +24,6 @@ struct SplitRangesContext {
 std::span<const RuleDef> splitRangeRules(); ///< needs SplitRangesContext
 std::span<const RuleDef> flattenRangeRules();
 std::span<const RuleDef> simplifyRangeRules();
-struct CutRangesContext {
-  explicit CutRangesContext(int64_t first) : firstNew(first), nextId(first) {}
-  int64_t firstNew, nextId; ///< first id of the ranges made in this run; next free id
-  size_t pieces = 1;        ///< pieces made so far
-};
-std::span<const RuleDef> cutStoreRangeRules(); ///< needs CutRangesContext
 
 /// The ranges that the expressions depend on, each once, outer ones first. Ranges that only the extent of a
 /// range depends on are left out.

@@ -1,4 +1,4 @@
-// Loops that a quotient or a remainder cuts in two before the kernel is optimised, and that the values stay.
+// Loops that quotients, remainders and comparisons cut before the kernel is optimised, and that the values stay.
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
 #include "kernels.h"
@@ -53,4 +53,35 @@ TEST_CASE("products in groups have the same values whatever is cut") {
       CAPTURE(each);
       checkKernel(groupedProduct(filters, each, 7, 33), plainTarget(static_cast<int>(lanes)), 3, {}, 1e-4);
     }
+}
+
+TEST_CASE("pieces of a long outermost loop have a loop of threads around them") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(8);
+  target.hasThreads = true, target.globalMax = {2, 1, 1};
+  auto joined = [](int64_t first, int64_t second) { // two memories, one after the other
+    const int64_t all = first + second;
+    UOp i = UOp::range(all, 0), in = i < first;
+    UOp value = in.where(read(memory(1, first), in.where(i, UOp::invalid())),
+                         read(memory(2, second), in.where(UOp::invalid(), i - first)));
+    return kernel({memory(0, all).indexed({i}).store(value).end({i})});
+  };
+  auto threadsOf = [&](UOp sink) {
+    const LoweredKernel k = lowerKernel(sink, target);
+    return std::ranges::count(k.appliedOpts, OptOp::THREAD, &Opt::op);
+  };
+  CHECK(threadsOf(joined(300'000, 200'000)) == 1);
+  CHECK(threadsOf(joined(300'001, 200'003)) == 1); // the last thread repeats a few places
+  CHECK(threadsOf(joined(300'000, 100)) == 0);     // a short piece
+  CHECK(threadsOf(joined(3'000, 2'000)) == 0);     // little work
+  auto changed = [](int64_t all, int64_t cut) {    // one memory, in its place
+    UOp i = UOp::range(all, 0), old = read(memory(0, all), i);
+    return kernel({memory(0, all).indexed({i}).store((i < cut).where(old * 2.0, old + 1.0)).end({i})});
+  };
+  CHECK(threadsOf(changed(500'001, 200'000)) == 0); // no place may be changed twice
+  for (auto [all, cut] : {std::pair{300'000, 120'000}, {300'001, 120'001}})
+    checkKernel(changed(all, cut), target, 3);
+  for (auto [first, second] : {std::pair{200'001, 70'003}, {131'072, 140'000}})
+    checkKernel(joined(first, second), target, 3);
 }

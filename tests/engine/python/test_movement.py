@@ -110,4 +110,17 @@ def test_sort_and_select():
   close(Tensor([1, 2, 3, 4]).masked_select(Tensor([True, False, True, False])), [1, 3]), close(Tensor([1.0, 2.0]).masked_fill(Tensor([True, False]), -1), [-1, 2]), close(Tensor([0, 2]).one_hot(3), [[1, 0, 0], [0, 0, 1]])
   k, at = Tensor([3.0, 1.0, 4.0, 1.5]).topk(2); close(k, [4, 3]), close(at, [2, 0])
 
+def test_long_pieces_that_threads_share():
+  rng = np.random.default_rng(1)
+  for shapes in [((300001,), (200003,), (150001,)), ((301, 1023), (517, 1023), (77, 1023)), ((400000,), (131,), (300000,)), ((70001, 5), (90003, 5))]:
+    parts = [rng.standard_normal(s).astype(np.float32) for s in shapes]
+    for dtype in (np.float32, np.int8, np.bool_):
+      typed = [(x > 0) if dtype == np.bool_ else (x * 9).astype(dtype) for x in parts]
+      first, *rest = [Tensor(x) for x in typed]
+      close(first.cat(*rest), np.concatenate(typed))
+  x = rng.standard_normal(600011).astype(np.float32); t = Tensor(x)
+  for n in (100, 300001, -7): close(t.roll(n), np.roll(x, n))
+  close(t.pad(((70, 40000),)), np.pad(x, (70, 40000))), close(t.pad(((70000, 40000),), mode="reflect"), np.pad(x, (70000, 40000), mode="reflect"))
+  close((Tensor.arange(600011) < 200001).where(t * 2, t + 1), np.where(np.arange(600011) < 200001, x * 2, x + 1))
+
 if __name__ == "__main__": run(globals())
