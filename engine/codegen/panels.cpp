@@ -28,9 +28,10 @@ bool rowsCompete(int64_t distance, int64_t rows, const Target& target) {
   return rows > std::min(kSets, kSets * kLine / std::gcd(distance, kSets * kLine)) * ways;
 }
 
-/// The INDEX of a read, which may be a CAST of it.
+/// The INDEX of a read, which may be a CAST of it, or a byte whose sign is turned.
 UOp access(UOp read) {
-  return read.is(Op::CAST) ? read.src(0) : read;
+  while (read.in({Op::CAST, Op::BITCAST, Op::XOR})) read = read.src(0);
+  return read;
 }
 
 bool isLoop(UOp range) {
@@ -175,14 +176,20 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
 bool isWidened(UOp read) {
   return read.is(Op::CAST) && read.dtype().isFloat();
 }
+/// Whether it is a byte of the other sign (dot_products.h).
+bool isTurned(UOp read) {
+  return read.in({Op::BITCAST, Op::XOR}) && access(read).is(Op::INDEX);
+}
 
-/// A widened operand that all lanes share, whose terms lie side by side: its rows are widened as vectors, term after term, where
-/// each of their elements would be widened alone for every tile. All rows that the loops inside of the outermost loop that reads them
-/// again need, where they fit a panel and are few; else those of a tile. Null for other reads.
+/// An operand that all lanes share, widened or turned, whose terms lie side by side: its rows are converted as vectors, term after
+/// term, where each of their elements would be converted alone for every tile. All rows that the loops inside of the outermost loop
+/// that reads them again need, where they fit a panel and are read often; else those of a tile. Null for other reads.
 UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& nextId, int64_t& number) {
   UOp index = access(read).src(1), row;
-  if (!isWidened(read) || !isShared(read, reduction) || access(read).srcCount() != 2 || index.is(Op::WHERE))
+  if ((!isWidened(read) && !isTurned(read)) || !isShared(read, reduction) || access(read).srcCount() != 2 ||
+      index.is(Op::WHERE))
     return {};
+  width = width * 4 / std::min(4, read.dtype().itemsize()); // whole registers
   std::vector<UOp> loops;
   for (UOp r : reduction.ranges()) {
     if (extentOf(r) < 0) return {};
@@ -199,11 +206,12 @@ UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& next
     }
   if (!row || terms.empty()) return {};
   std::ranges::stable_sort(terms, {}, [&](UOp r) { return *coefficientOf(index, r); });
+  if (const UOp group = groupOf(read, reduction)) terms.insert(terms.begin(), group);
   int64_t count = 1;
   UOp term = UOp::index(0);
   UOpMap<UOp> first;
   for (UOp r : terms) {
-    if (*coefficientOf(index, r) != count) return {};
+    if (coefficientOf(index, r) != count) return {};
     term = r * count + term;
     count *= extentOf(r);
     first[r] = UOp::index(0);
@@ -238,7 +246,8 @@ UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& next
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({from * count + term}, read.dtype());
 }
 
-constexpr RuleDef kPanels[] = {RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST}), pat::entry())};
+constexpr RuleDef kPanels[] = {
+    RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST, Op::BITCAST, Op::XOR}), pat::entry())};
 const KnownRules kPanelsKnown(kPanels);
 
 /// Reads of memory by the terms of a reduction, without those of reductions inside it. Where the terms need a small float
@@ -253,7 +262,8 @@ std::vector<UOp> readsOfTerms(UOp reduction) {
     if (u.is(Op::REDUCE)) return Visit::Past;
     const bool widens = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
                         u.src(0).dtype().isFloat() && u.dtype().itemsize() > u.src(0).dtype().itemsize();
-    if (!widens && !isRead(u)) return Visit::Below;
+    const bool turns = isTurned(u) && isRead(access(u)) && isShared(u, reduction);
+    if (!widens && !turns && !isRead(u)) return Visit::Below;
     reads.push_back(u);
     return Visit::Past;
   });
@@ -292,11 +302,11 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
     for (UOp read : readsOfTerms(reduction)) {
       const UOp group = groupOf(read, reduction);
-      if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
-      if (UOp widened = byRows(read, reduction, target.aluLanes, space, nextId, number)) {
-        panels[read] = widened;
+      if (UOp converted = byRows(read, reduction, target.aluLanes, space, nextId, number)) {
+        panels[read] = converted;
         continue;
       }
+      if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;
       std::vector<UOp> rows = rowsOf(read, reduction, target, group ? extentOf(group) : 1, space);
       if (rows.empty()) continue;
       UOp squares = bySquares(read, rows, reduction, target.aluLanes, nextId, number);

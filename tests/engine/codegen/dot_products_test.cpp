@@ -113,6 +113,26 @@ TEST_CASE("terms that lie side by side are lanes of dot products") {
     }
 }
 
+TEST_CASE("bytes that all lanes share get the other sign once, as vectors of terms") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  for (DType type : {dtypes::int8, dtypes::uint8})
+    for (int64_t terms : {64, 128, 260}) {
+      CAPTURE(type.name());
+      CAPTURE(terms);
+      const LoweredKernel k = checkKernel(sizedProduct({64, 64, terms}, type, type), dotTarget(16), 3);
+      CHECK(dotsOf(k) > 0);
+      int turned = 0;
+      for (UOp u : k.uops) {
+        if (!u.is(Op::XOR)) continue;
+        ++turned;
+        CHECK(u.dtype().count() == 16); // as arithmetic is written
+      }
+      CHECK(turned == 4);
+    }
+}
+
 TEST_CASE("dot products are of any width, and as wide as the target's registers") {
   Pool pool;
   PoolScope scope(pool);
