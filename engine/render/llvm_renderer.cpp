@@ -160,12 +160,20 @@ private:
                                         LlvmText::type(a.index.src(1).dtype()), index));
   }
 
+  /// Two neighbours are often spread to all lanes, each by the load itself: of a vector of two LLVM makes shuffles of them, which wait
+  /// for the unit that multiplies. Where the two stay together it reads them at once again.
+  bool isReadOneByOne(DType type) const {
+    return type.count() == 2 && type.scalar() == dtypes::float32 && !dialect_.hasGroups();
+  }
+
   std::string load(UOp u) {
     Access a = accessOf(u);
     std::string memory = LlvmText::memoryType(u.dtype());
     std::string pointer = address(a);
     std::string instruction =
         fmt::format("load {}, {} {}, align {}", memory, pointerTo(a), pointer, dialect_.alignment(u.dtype()));
+    if (!a.gate && isReadOneByOne(u.dtype()))
+      return out_.pairOfLoads(u.dtype(), pointerTo(a), pointer, dialect_.alignment(u.dtype().scalar()));
     if (!a.gate) return out_.fromMemory(u.dtype(), out_.emit("val", instruction));
     std::string otherwise = a.alternative ? value(a.alternative) : "zeroinitializer";
     if (u.dtype().isBool() && a.alternative) otherwise = out_.toMemory(u.dtype(), otherwise);

@@ -240,6 +240,19 @@ std::string LlvmText::maskedLoad(DType d, const std::string& pointer, int64_t al
   return emit("val", fmt::format("call {0} @{1}(ptr {2}, i32 {3}, <{4} x i1> {5}, {0} {6})", memory, function,
                                  pointer, alignment, d.count(), mask, otherwise));
 }
+std::string LlvmText::pairOfLoads(DType d, const std::string& pointerType, const std::string& first,
+                                  int alignment) {
+  const std::string one = type(d.scalar()),
+                    second = emit("ptr", fmt::format("getelementptr inbounds {}, {} {}, i64 1", one,
+                                                     pointerType, first));
+  std::string lanes = "poison";
+  for (int i = 0; i < 2; ++i) {
+    const std::string x =
+        emit("val", fmt::format("load {}, {} {}, align {}", one, pointerType, i ? second : first, alignment));
+    lanes = emit("vec", fmt::format("insertelement {} {}, {} {}, i32 {}", type(d), lanes, one, x, i));
+  }
+  return lanes;
+}
 void LlvmText::streamedStore(DType d, const std::string& value, const std::string& pointer, int alignment) {
   const std::string store = fmt::format("store {} {}, ptr {}", memoryType(d), value, pointer);
   const int size = d.itemsize(), id = number("stream");

@@ -40,6 +40,8 @@ public:
   std::string maskedLoad(DType d, const std::string& pointer, int64_t alignment, const std::string& mask,
                          const std::string& otherwise);
 
+  /// A vector of two neighbours, each read alone.
+  std::string pairOfLoads(DType d, const std::string& pointerType, const std::string& first, int alignment);
   /// Stores a vector, in its form in memory, past the caches where its address is aligned to its size, else as always.
   void streamedStore(DType d, const std::string& value, const std::string& pointer, int alignment);
 
