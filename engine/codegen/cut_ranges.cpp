@@ -1,6 +1,7 @@
 // Where a loop is worth cutting, and its pieces.
 #include "engine/codegen/cut_ranges.h"
 
+#include "engine/codegen/heuristic.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
 #include "engine/rules/rules.h"
@@ -127,11 +128,10 @@ bool readsItsOwn(std::span<const UOp> nodes) {
 /// The loop around the pieces of an outermost loop that threads share; null where there is too little work, or too short a piece.
 UOp sharedByThreads(CutRangesContext& ctx, UOp range, const std::set<int64_t>& cuts,
                     std::span<const UOp> loops, std::span<const UOp> nodes) {
-  constexpr double kWorkOfThread = 128 << 10; // elements
-  constexpr int64_t kFewestSteps = 64;        // of a thread in each piece
+  constexpr int64_t kFewestSteps = 64; // of a thread in each piece
   double work = 1;
   for (UOp l : loops) work *= static_cast<double>(std::max<int64_t>(1, extentOf(l)));
-  if (ctx.threads < 2 || work < kWorkOfThread * static_cast<double>(ctx.threads)) return {};
+  if (ctx.threads < 2 || work < heuristic::kWorkPerThread * static_cast<double>(ctx.threads)) return {};
   for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at)
     if (*std::next(at) - *at < kFewestSteps * ctx.threads) return {};
   if (readsItsOwn(nodes)) return {};

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 namespace uopscope {
 
@@ -176,72 +177,88 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
 bool isWidened(UOp read) {
   return read.is(Op::CAST) && read.dtype().isFloat();
 }
-/// Whether it is a byte of the other sign (dot_products.h).
+/// Whether it is a number with some of its bits turned, such as a byte of the other sign (dot_products.h).
 bool isTurned(UOp read) {
-  return read.in({Op::BITCAST, Op::XOR}) && access(read).is(Op::INDEX);
+  if (!read.in({Op::BITCAST, Op::XOR})) return false;
+  while (read.is(Op::BITCAST) || (read.is(Op::XOR) && read.src(1).isConst())) read = read.src(0);
+  return read.is(Op::INDEX);
 }
 
-/// An operand that all lanes share, widened or turned, whose terms lie side by side: its rows are converted as vectors, term after
-/// term, where each of their elements would be converted alone for every tile. All rows that the loops inside of the outermost loop
-/// that reads them again need, where they fit a panel and are read often; else those of a tile. Null for other reads.
-UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& nextId, int64_t& number) {
-  UOp index = access(read).src(1), row;
-  if ((!isWidened(read) && !isTurned(read)) || !isShared(read, reduction) || access(read).srcCount() != 2 ||
-      index.is(Op::WHERE))
-    return {};
-  width = width * 4 / std::min(4, read.dtype().itemsize()); // whole registers
-  std::vector<UOp> loops;
+/// What an operand that all lanes share depends on, where its terms lie side by side.
+struct SharedRows {
+  UOp row;                ///< the range of a tile's rows
+  std::vector<UOp> loops; ///< around the reduction
+  std::vector<UOp> terms; ///< the innermost first
+  int64_t count = 1;      ///< terms of a row
+};
+std::optional<SharedRows> sharedRowsOf(UOp read, UOp reduction) {
+  const UOp index = access(read).src(1);
+  if (!isShared(read, reduction) || access(read).srcCount() != 2 || index.is(Op::WHERE)) return {};
+  SharedRows found;
   for (UOp r : reduction.ranges()) {
     if (extentOf(r) < 0) return {};
-    if (r.axisType() == AxisType::Loop) loops.push_back(r);
+    if (r.axisType() == AxisType::Loop) found.loops.push_back(r);
     if (r.axisType() != AxisType::Upcast || !index.dependsOn(r)) continue;
-    if (row || !coefficientOf(index, r)) return {};
-    row = r;
+    if (found.row || !coefficientOf(index, r)) return {};
+    found.row = r;
   }
-  std::vector<UOp> terms;
   for (UOp r : rangesIn(reduction.src().subspan(1)))
     if (index.dependsOn(r)) {
       if (r.axisType() != AxisType::Reduce || !coefficientOf(index, r)) return {};
-      terms.push_back(r);
+      found.terms.push_back(r);
     }
-  if (!row || terms.empty()) return {};
-  std::ranges::stable_sort(terms, {}, [&](UOp r) { return *coefficientOf(index, r); });
-  if (const UOp group = groupOf(read, reduction)) terms.insert(terms.begin(), group);
-  int64_t count = 1;
-  UOp term = UOp::index(0);
-  UOpMap<UOp> first;
-  for (UOp r : terms) {
-    if (coefficientOf(index, r) != count) return {};
-    term = r * count + term;
-    count *= extentOf(r);
-    first[r] = UOp::index(0);
+  if (!found.row || found.terms.empty()) return {};
+  std::ranges::stable_sort(found.terms, {}, [&](UOp r) { return *coefficientOf(index, r); });
+  if (const UOp group = groupOf(read, reduction)) found.terms.insert(found.terms.begin(), group);
+  for (UOp r : found.terms) {
+    if (coefficientOf(index, r) != found.count) return {};
+    found.count *= extentOf(r);
   }
-  if (count < width) return {};
-  Span span = spanOf(read, loops, true);
+  return found;
+}
+
+/// An operand that all lanes share, widened or turned: its rows are converted as vectors, term after term, where each of their
+/// elements would be converted alone for every tile. All rows that the loops inside of the outermost loop that reads them again
+/// need, where they fit a panel and are read often; else those of a tile. Null for other reads.
+UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& nextId, int64_t& number) {
+  if (!isWidened(read) && !isTurned(read)) return {};
+  const auto rows = sharedRowsOf(read, reduction);
+  width = width * 4 / std::min(4, read.dtype().itemsize()); // whole registers
+  if (!rows || rows->count < width) return {};
+  const int64_t count = rows->count;
+  Span span = spanOf(read, rows->loops, true);
+  span.loops.push_back(rows->row);
   auto bytesOf = [&] {
-    int64_t bytes = count * extentOf(row) * read.dtype().itemsize();
+    int64_t bytes = count * read.dtype().itemsize();
     for (UOp l : span.loops) bytes *= extentOf(l);
     return bytes;
   };
-  if (!worthPanel(true, count, span.reuse, bytesOf()) || bytesOf() > space) span.loops.clear();
-  if (bytesOf() > std::min(space, kPanelBytes)) return {};
-  space -= bytesOf();
+  if (!worthPanel(true, count, span.reuse, bytesOf()) || bytesOf() > space) span.loops = {rows->row};
+  const int64_t bytes = bytesOf();
+  if (bytes > std::min(space, kPanelBytes)) return {};
+  space -= bytes;
+
+  UOpMap<UOp> first;
+  UOp term = UOp::index(0), to = term, from = term;
+  int64_t before = 1;
+  for (UOp r : rows->terms) {
+    term = r * before + term;
+    before *= extentOf(r);
+    first[r] = UOp::index(0);
+  }
+  std::vector<UOp> copied;
+  for (UOp l : span.loops) {
+    copied.push_back(first[l] = UOp::range(extentOf(l), nextId++));
+    to = to * extentOf(l) + first[l], from = from * extentOf(l) + l;
+  }
+  // The last vector overlaps the one before it, that it ends where the terms end.
   const int64_t whole = count / width, rest = count % width;
   UOp step = UOp::range(whole + (rest ? 1 : 0), nextId++),
       lane = UOp::range(width, nextId++, AxisType::Upcast),
       start = rest ? (step < whole).where(step * width, UOp::index(count - width)) : step * width;
-  first[terms[0]] = start + lane;
-  UOp to = UOp::index(0), from = UOp::index(0);
-  std::vector<UOp> copied{step, lane};
-  span.loops.push_back(row);
-  int64_t rows = 1;
-  for (UOp l : span.loops) {
-    UOp each = first[l] = UOp::range(extentOf(l), nextId++);
-    copied.insert(copied.begin(), each);
-    to = to * extentOf(l) + each, from = from * extentOf(l) + l;
-    rows *= extentOf(l);
-  }
-  UOp memory = registersOf(read.dtype(), rows * count, number++);
+  copied.push_back(step), copied.push_back(lane);
+  first[rows->terms[0]] = start + lane;
+  UOp memory = registersOf(read.dtype(), bytes / read.dtype().itemsize(), number++);
   UOp copy = memory.indexed({to * count + start + lane}).store(read.substitute(first)).end(copied);
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({from * count + term}, read.dtype());
 }
