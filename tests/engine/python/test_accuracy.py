@@ -57,6 +57,17 @@ FUNCTIONS = [
 ]
 
 
+def test_signs_of_zeros_and_angles_of_infinities():
+  for dtype in ("float32", "float64"):
+    zeros = np.array([0.0, -0.0], dtype)
+    for name in ("atan", "asin", "tanh", "sinh", "erf", "sin", "tan"):
+      assert np.signbit(getattr(Tensor(zeros), name)().numpy()).tolist() == [False, True], name
+    ends = Tensor(np.array([np.inf, -np.inf, 3e38, np.nan], dtype), requires_grad=True)
+    angles = ends.atan()
+    assert np.allclose(angles.numpy(), [np.pi / 2, -np.pi / 2, np.pi / 2, np.nan], rtol=1e-7, equal_nan=True)
+    assert np.array_equal(angles.sum().gradient(ends)[0].numpy()[:2], [0, 0])
+
+
 def test_errors():
   rng = np.random.default_rng(0)
   for name, ours, exact, ranges in FUNCTIONS:
