@@ -1,6 +1,7 @@
 // Where a loop is worth cutting, and its pieces.
 #include "engine/codegen/cut_ranges.h"
 
+#include "engine/base/integers.h"
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
@@ -125,18 +126,20 @@ bool readsItsOwn(std::span<const UOp> nodes) {
   });
 }
 
-/// The loop around the pieces of an outermost loop that threads share; null where there is too little work, or too short a piece.
+/// The loop around the pieces of an outermost loop, of a step for each thread that they are worth; null where that is one, or a piece
+/// too short.
 UOp sharedByThreads(CutRangesContext& ctx, UOp range, const std::set<int64_t>& cuts,
                     std::span<const UOp> loops, std::span<const UOp> nodes) {
   constexpr int64_t kFewestSteps = 64; // of a thread in each piece
   double work = 1;
   for (UOp l : loops) work *= static_cast<double>(std::max<int64_t>(1, extentOf(l)));
-  if (ctx.threads < 2 || work < heuristic::kWorkPerThread * static_cast<double>(ctx.threads)) return {};
+  const auto threads =
+      static_cast<int64_t>(std::min(static_cast<double>(ctx.threads), work / heuristic::kWorkPerThread));
+  if (threads < 2) return {};
   for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at)
-    if (*std::next(at) - *at < kFewestSteps * ctx.threads) return {};
+    if (*std::next(at) - *at < kFewestSteps * threads) return {};
   if (readsItsOwn(nodes)) return {};
-  return UOp::range(UOp::constant(range.dtype(), ctx.threads), {ctx.nextId++}, range.axisType(),
-                    range.dtype());
+  return UOp::range(UOp::constant(range.dtype(), threads), {ctx.nextId++}, range.axisType(), range.dtype());
 }
 
 /// Pieces of one length share their loops, so that values which several store are computed once. The others have loops of their own
@@ -188,8 +191,7 @@ UOp cutStoreRange(Match& m) {
     std::vector<UOp> pieces, own;
     for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
       const int64_t length = *std::next(at) - *at;
-      // Of a piece that threads share the last one begins earlier where they do not divide it.
-      const int64_t part = shared ? (length + ctx.threads - 1) / ctx.threads : length;
+      const int64_t threads = shared ? extentOf(shared) : 1, part = ceilDiv(length, threads);
       UOpMap<UOp> replace;
       if (!alike && own.size() > outside) own.resize(outside);
       for (size_t i = 0; i < loops.size(); ++i) {
@@ -197,11 +199,7 @@ UOp cutStoreRange(Match& m) {
         UOp extent = loop == range ? UOp::constant(range.dtype(), part) : loop.src(0);
         if (own.size() <= i) own.push_back(UOp::range(extent, {ctx.nextId++}, loop.axisType(), loop.dtype()));
         UOp place = own[i];
-        if (loop == range && shared)
-          place = place + (length % ctx.threads
-                               ? (shared * part < length - part)
-                                     .where(shared * part, UOp::constant(range.dtype(), length - part))
-                               : shared * part);
+        if (loop == range && shared) place = place + startOfPart(shared, part, length);
         replace[loop] = loop == range && *at ? place + *at : place;
       }
       UOp piece = effect.substitute(replace);

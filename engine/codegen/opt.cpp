@@ -323,17 +323,9 @@ void KernelOptimizer::split(const Opt& opt, size_t axis) {
   UOp fresh = UOp::range(UOp::constant(range.dtype(), amount), {nextId_++}, to, range.dtype());
   bool top = opt.op == OptOp::GROUPTOP || opt.op == OptOp::THREAD;
   UOpMap<UOp> replace;
-  if (amount == n)
-    replace[range] = fresh;
-  else if (overlap && top) {
-    const int64_t each = ceilDiv(n, amount);
-    replace[range] =
-        (fresh * each < n - each).where(fresh * each, UOp::constant(range.dtype(), n - each)) + rest;
-  } else if (overlap)
-    replace[range] =
-        (rest < n / amount).where(rest * amount, UOp::constant(range.dtype(), n - amount)) + fresh;
-  else
-    replace[range] = top ? fresh * (n / amount) + rest : rest * amount + fresh;
+  replace[range] = amount == n ? fresh
+                   : top       ? startOfPart(fresh, ceilDiv(n, amount), n) + rest
+                               : startOfPart(rest, amount, n) + fresh;
   static const PatternMatcher splitRange({kSplitRange});
   this->replace(replace, splitRange);
 }

@@ -1,6 +1,7 @@
 // Chooses the reads of a product that are worth a panel, and makes the copy.
 #include "engine/codegen/panels.h"
 
+#include "engine/base/integers.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/codegen/tiling.h"
@@ -149,16 +150,13 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   // A square has at most as many elements as a value has lanes.
   const int64_t side = std::min(width, kMostPlaces / (width * together));
   if (width < 4 || count < side || columns % width || read.dtype().itemsize() * together != 4) return {};
-  int64_t whole = count / side, rest = count % side;
-  UOp outer = UOp::range(whole + (rest ? 1 : 0), nextId),
+  UOp outer = UOp::range(ceilDiv(count, side), nextId),
       inner = UOp::range(side, nextId + 1, AxisType::Upcast), part = UOp::range(columns / width, nextId + 2),
       lane = UOp::range(width, nextId + 3, AxisType::Upcast);
   nextId += 4;
   std::vector<UOp> loops{outer, part, inner, lane};
   UOp memory = registersOf(read.dtype(), count * columns * together, number++);
-  UOp start =
-      outer * side; // of the last square, which overlaps the one before it, that it ends where the terms end
-  if (rest) start = (outer < whole).where(start, UOp::index(count - side));
+  UOp start = startOfPart(outer, side, count);
   UOp at = start + inner;
   const UOp column = part * width + lane; // a square at a time: its code stands once
   first[rows[0]] = at;
@@ -173,9 +171,10 @@ UOp bySquares(UOp read, std::vector<UOp> rows, UOp reduction, int64_t width, int
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({from}, read.dtype());
 }
 
-/// Whether a read is a small float that its reduction needs as a larger one.
-bool isWidened(UOp read) {
-  return read.is(Op::CAST) && read.dtype().isFloat();
+/// Whether a value is a small float that its reduction needs as a larger one.
+bool isWidened(UOp u) {
+  return u.is(Op::CAST) && u.dtype().isFloat() && u.src(0).dtype().isFloat() &&
+         u.dtype().itemsize() > u.src(0).dtype().itemsize();
 }
 /// Whether it is a number with some of its bits turned, such as a byte of the other sign (dot_products.h).
 bool isTurned(UOp read) {
@@ -251,11 +250,8 @@ UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& next
     copied.push_back(first[l] = UOp::range(extentOf(l), nextId++));
     to = to * extentOf(l) + first[l], from = from * extentOf(l) + l;
   }
-  // The last vector overlaps the one before it, that it ends where the terms end.
-  const int64_t whole = count / width, rest = count % width;
-  UOp step = UOp::range(whole + (rest ? 1 : 0), nextId++),
-      lane = UOp::range(width, nextId++, AxisType::Upcast),
-      start = rest ? (step < whole).where(step * width, UOp::index(count - width)) : step * width;
+  UOp step = UOp::range(ceilDiv(count, width), nextId++),
+      lane = UOp::range(width, nextId++, AxisType::Upcast), start = startOfPart(step, width, count);
   copied.push_back(step), copied.push_back(lane);
   first[rows->terms[0]] = start + lane;
   UOp memory = registersOf(read.dtype(), bytes / read.dtype().itemsize(), number++);
@@ -277,8 +273,7 @@ std::vector<UOp> readsOfTerms(UOp reduction) {
   };
   visitBelow(reduction.src(0), [&](UOp u) {
     if (u.is(Op::REDUCE)) return Visit::Past;
-    const bool widens = u.is(Op::CAST) && isRead(u.src(0)) && u.dtype().isFloat() &&
-                        u.src(0).dtype().isFloat() && u.dtype().itemsize() > u.src(0).dtype().itemsize();
+    const bool widens = isWidened(u) && isRead(u.src(0));
     const bool turns = isTurned(u) && isRead(access(u)) && isShared(u, reduction);
     if (!widens && !turns && !isRead(u)) return Visit::Below;
     reads.push_back(u);

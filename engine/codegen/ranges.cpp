@@ -261,6 +261,11 @@ std::vector<UOp> rangesIn(std::span<const UOp> expressions) {
   return found;
 }
 
+UOp startOfPart(UOp step, int64_t part, int64_t length) {
+  if (extentOf(step) * part == length) return step * part;
+  return (step < length / part).where(step * part, UOp::constant(step.dtype(), length - part));
+}
+
 UOp onlyEnd(UOp sink) {
   const bool isOne = std::ranges::all_of(sink.src(), [&](UOp end) { return end == sink.src(0); });
   return sink.srcCount() > 0 && isOne && sink.src(0).is(Op::END) ? sink.src(0) : UOp();

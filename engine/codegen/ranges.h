@@ -28,6 +28,9 @@ std::span<const RuleDef> simplifyRangeRules();
 /// The ranges that the expressions depend on, each once, outer ones first. Ranges that only the extent of a
 /// range depends on are left out.
 std::vector<UOp> rangesIn(std::span<const UOp> expressions);
+/// Where a step of `part` places begins, of `length` places: where steps and parts do not divide them, the last ones begin where the
+/// last whole part ends the places. `step`: a RANGE.
+UOp startOfPart(UOp step, int64_t part, int64_t length);
 /// The END of a kernel that is one loop nest; null of any other. Its SINK names the END once for each of its outputs.
 UOp onlyEnd(UOp sink);
 /// Whether its iterations are threads of a group.

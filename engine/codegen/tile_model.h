@@ -155,34 +155,39 @@ public:
     if (std::ranges::any_of(rows,
                             [&](AxisPart c) { return c.amount > 1 && axes_[c.axis].strides[read] != 0; }))
       return 0;
-    std::vector<size_t> order;
-    for (size_t i = 0; i < axes_.size(); ++i)
-      if (const size_t at = place(i, lanes, rows); !axes_[at].isTerm) order.push_back(at);
+    auto loop = [&](size_t i) { return place(i, lanes, rows); };
     auto worth = [&](double reuse) { return worthPanel(true, terms, reuse, terms * lanes.amount * 4); };
-    double reuse = repeatedBy(read, order, lanes, rows);
+    double reuse = repeatedBy(read, loop, lanes, rows);
     if (!worth(reuse) && !keepsOrder_ && isOnlyOneOf(read, lanes.axis)) {
       // panelOutside (heuristic.cpp) brings one loop outside of those that only read the panel.
-      auto isUsed = [&](size_t at) {
-        return axes_[at].strides[read] && partOf(at, lanes, rows) < axes_[at].extent;
-      };
-      const auto inner = std::find_if(order.rbegin(), order.rend(), isUsed);
-      const auto outer = std::ranges::find_if(order, [&](size_t at) { return !axes_[at].strides[read]; });
-      if (inner != order.rend() && outer < inner.base() &&
-          (!axes_[*inner].writtenInOrder || results_ <= kCached)) {
-        std::iter_swap(outer, std::prev(inner.base()));
-        reuse = repeatedBy(read, order, lanes, rows);
+      const size_t none = axes_.size();
+      size_t inner = none, outer = none;
+      for (size_t i = 0; i < none; ++i) {
+        const TileAxis& a = axes_[loop(i)];
+        if (a.isTerm) continue;
+        if (!a.strides[read])
+          outer = std::min(outer, i);
+        else if (partOf(loop(i), lanes, rows) < a.extent)
+          inner = i;
       }
+      if (inner < none && outer < inner && (!axes_[loop(inner)].writtenInOrder || results_ <= kCached))
+        reuse = repeatedBy(
+            read, [&](size_t i) { return loop(i == inner   ? outer
+                                              : i == outer ? inner
+                                                           : i); }, lanes, rows);
     }
     return worth(reuse) ? reuse : 0;
   }
 
-  /// How many times a read is repeated by the loops inside of the innermost loop that its address depends on.
-  double repeatedBy(size_t read, const std::vector<size_t>& order, AxisPart lanes,
-                    const std::vector<AxisPart>& rows) const {
+  /// How many times a read is repeated by the loops inside of the innermost loop that its address depends on. `loop`: the axis of
+  /// the i-th loop from outside.
+  template <class Loop>
+  double repeatedBy(size_t read, Loop loop, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     double reuse = 1;
-    for (size_t i = order.size(); i-- > 0;) {
-      const TileAxis& a = axes_[order[i]];
-      const int64_t part = partOf(order[i], lanes, rows);
+    for (size_t i = axes_.size(); i-- > 0;) {
+      const TileAxis& a = axes_[loop(i)];
+      const int64_t part = partOf(loop(i), lanes, rows);
+      if (a.isTerm) continue;
       if (a.strides[read] && part < a.extent) break;
       if (!a.strides[read]) reuse *= static_cast<double>(a.extent) / static_cast<double>(part);
     }

@@ -1,10 +1,15 @@
 // Loops that quotients, remainders and comparisons cut before the kernel is optimised, and that the values stay.
+#include "engine/base/context_var.h"
 #include "engine/codegen/ranges.h"
 #include "engine/rewrite/driver.h"
+#include "engine/rules/algebra.h"
 #include "kernels.h"
 #include "oracle.h"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
 
 using namespace uopscope;
 using namespace uopscope::testing;
@@ -75,7 +80,16 @@ TEST_CASE("pieces of a long outermost loop have a loop of threads around them") 
   CHECK(threadsOf(joined(300'001, 200'003)) == 1); // the last thread repeats a few places
   CHECK(threadsOf(joined(300'000, 100)) == 0);     // a short piece
   CHECK(threadsOf(joined(3'000, 2'000)) == 0);     // little work
-  auto changed = [](int64_t all, int64_t cut) {    // one memory, in its place
+  {                                                // of many processors as many as are worth it
+    ContextScope many({{"CPU_COUNT", 64}});
+    target.globalMax = {64, 1, 1};
+    CHECK(threadsOf(joined(300'001, 200'003)) == 1);
+    for (const Opt& o : lowerKernel(joined(300'001, 200'003), target).appliedOpts)
+      if (o.op == OptOp::THREAD) CHECK(o.arg == std::vector<int64_t>{3});
+    checkKernel(joined(200'001, 300'001), target, 3);
+    target.globalMax = {2, 1, 1};
+  }
+  auto changed = [](int64_t all, int64_t cut) { // one memory, in its place
     UOp i = UOp::range(all, 0), old = read(memory(0, all), i);
     return kernel({memory(0, all).indexed({i}).store((i < cut).where(old * 2.0, old + 1.0)).end({i})});
   };
@@ -84,4 +98,21 @@ TEST_CASE("pieces of a long outermost loop have a loop of threads around them") 
     checkKernel(changed(all, cut), target, 3);
   for (auto [first, second] : {std::pair{200'001, 70'003}, {131'072, 140'000}})
     checkKernel(joined(first, second), target, 3);
+}
+
+TEST_CASE("parts begin inside of what they part, however many steps there are") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (auto [steps, part, length] :
+       {std::array<int64_t, 3>{4, 16, 64}, {5, 16, 70}, {4, 2, 6}, {100, 65, 6435}}) {
+    const UOp step = UOp::range(steps, 0), start = startOfPart(step, part, length);
+    std::vector<bool> taken(static_cast<size_t>(length));
+    for (int64_t k = 0; k < steps; ++k) {
+      const UOp at = simplify(start.substitute({{step, UOp::index(k)}}));
+      REQUIRE(at.isConst());
+      REQUIRE(at.arg().i() + part <= length);
+      for (int64_t i = 0; i < part; ++i) taken[static_cast<size_t>(at.arg().i() + i)] = true;
+    }
+    CHECK(std::ranges::count(taken, false) == 0);
+  }
 }
