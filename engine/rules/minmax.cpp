@@ -8,20 +8,15 @@ namespace uopscope::rules {
 
 namespace {
 
-UOp maxByBounds(Match& m) {
-  UOp a = m[x], b = m[y];
-  bool unsignedTop = a.dtype().kind() == Scalar::UInt64;
-  if (a.vmin() >= b.vmax() && !(unsignedTop && b.vmax() == INT64_MAX)) return a;
-  if (b.vmin() >= a.vmax() && !(unsignedTop && a.vmax() == INT64_MAX)) return b;
-  if (!isScalarIndex(m.root())) return m.decline("the bounds overlap");
-  Linear difference = linearOf(UOp::make(Op::SUB, dtypes::index, {a, b}));
-  Interval d = intervalOf(difference);
-  if (d.lo >= 0) return a;
-  return d.hi <= 0 ? b : m.decline("the bounds of the difference include 0");
+bool isNeverLess(const Match& m) {
+  const UOp a = m[x], b = m[y];
+  const bool mayPassTop = a.dtype().kind() == Scalar::UInt64 && b.vmax() == INT64_MAX;
+  if (a.vmin() >= b.vmax() && !mayPassTop) return true;
+  return isScalarIndex(m.root()) && intervalOf(linearOf(UOp::make(Op::SUB, dtypes::index, {a, b}))).lo >= 0;
 }
 
 constexpr RuleDef kMinmaxRules[] = {
-    RULE("max-by-bounds", pat::op(Op::MAX, xn, yn), maxByBounds),
+    RULE("max-by-bounds", pat::max(xn, yn), x, guard::when(isNeverLess, "the bounds overlap")),
     RULE("max-consts", pat::max(pat::max(xn, c0), c1), pat::max(x, pat::fold(pat::max(c0, c1)))),
     RULE("max-const-out", pat::op(Op::MAX, pat::op(Op::MAX, xn, c0), y), pat::max(pat::max(x, y), c0),
          guard::notConst(y)),

@@ -10,14 +10,14 @@
 // it becomes a single load. So is a value that is zero but where two loops are at the same place, as unit vectors
 // and diagonals are.
 #include "engine/base/context_var.h"
-#include "engine/base/id_map.h"
 #include "engine/rules/load_collapse.h"
-#include "engine/rules/movement_index.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/choice_numbers.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
+#include "engine/schedule/reader_loops.h"
+#include "engine/schedule/value_work.h"
 #include "engine/uop/visit.h"
 
 #include <fmt/format.h>
@@ -38,81 +38,10 @@ constexpr double kTrivial = 8; ///< work besides one load that does not justify 
 constexpr double kCheapInRow = 12, kCheapConditionInRow = 24;
 constexpr double kNoMemory = 64; ///< work without a load that does not justify a buffer
 constexpr size_t kMostInlinedMemories =
-    3;                              ///< with PLAIN: buffers that a value may read whose readers compute it
-constexpr size_t kMostNodes = 4096; ///< a larger expression is never inlined
+    3; ///< with PLAIN: buffers that a value may read whose readers compute it
 /// What a window of a pooling loses on a processor by a number that it reads below a condition: lanes that lie apart, each with
 /// a branch. Stored with its margin, a picture is read by vectors.
 constexpr double kWindowBelowCondition = 36;
-
-double weightOf(UOp u) {
-  switch (u.op()) {
-  case Op::CAST:
-  case Op::NEG:
-  case Op::BITCAST: return 1;
-  case Op::RECIPROCAL:
-  case Op::FDIV:
-  case Op::SQRT:
-  case Op::TRUNC: return 12;
-  case Op::IDIV:
-  case Op::MOD: return u.src(1).isConst() ? 12 : 40;
-  case Op::EXP2:
-  case Op::LOG2:
-  case Op::SIN: return 60;
-  case Op::POW: return 120;
-  case Op::THREEFRY: return 400;
-  default: return u.in(group::kAlu) ? 2 : 0;
-  }
-}
-
-struct Work {
-  double total = 0;
-  int loads = 0;
-  bool reducesMemory = false;
-  bool readsRow = false; ///< that its kernel keeps
-  bool isGated = false,
-       isFilled =
-           false; ///< reads memory below a condition; has an infinite constant, as margins of maxima do
-  bool tooLarge = false;
-};
-
-/// The work of one element. Index expressions do not count. Values that have memory count as loads.
-Work workOf(UOp root) {
-  Work work;
-  IdMap<bool> seen;
-  std::vector<UOp> stack{root};
-  size_t nodes = 0;
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (seen.contains(u.slot())) continue;
-    seen.set(u.slot(), true);
-    if (++nodes > kMostNodes) {
-      work.tooLarge = true;
-      return work;
-    }
-    double times = 1;
-    bool inReduce = false;
-    for (UOp r : u.ranges())
-      if (r.axisType() == AxisType::Reduce) {
-        times *= static_cast<double>(r.vmax() + 1);
-        inReduce = true;
-      }
-    if (u.isConst() && u.dtype().isFloat()) work.isFilled |= std::isinf(u.arg().f());
-    if (u.is(Op::INDEX)) {
-      ++work.loads;
-      work.isGated |= u.srcCount() > 1 && u.src(1).is(Op::WHERE);
-      work.total += kLoad * times;
-      bool isInner = u.src(0).is(Op::BUFFERIZE) && !hasMemory(u.src(0)); // in loops of this kernel
-      work.reducesMemory |= inReduce;
-      work.readsRow |= isInner;
-      continue;
-    }
-    if (u.is(Op::BUFFERIZE) || u.dtype().kind() == Scalar::Index) continue;
-    work.total += weightOf(u) * times;
-    for (UOp s : u.src()) stack.push_back(s);
-  }
-  return work;
-}
 
 /// The number of different buffers that a value is computed from.
 size_t memoriesRead(UOp root) {
@@ -216,7 +145,7 @@ public:
   /// The value with its loops replaced by the indices of a reader.
   UOp inlined(UOp buffer, UOp reader) {
     auto [it, isNew] = memo_.try_emplace({buffer.id(), reader.id()});
-    if (isNew) it->second = expand(buffer, reader);
+    if (isNew) it->second = valueAt(buffer, buffer.src(0), reader, state_.nextRange);
     return it->second;
   }
 
@@ -250,10 +179,7 @@ private:
   }
 
   StoreChoice priced(const Work& work, const StoredValue& info, double bytes) {
-    double demand = info.demand, inMemory = info.elements * kStore;
-    if (bytes > kCachedBytes)
-      inMemory += info.elements * ((kStoreInMemory - kStore) +
-                                   static_cast<double>(info.users.size()) * (kLoadFromMemory - kLoad));
+    double demand = info.demand, inMemory = storing(info.elements, bytes, info.users.size());
     const bool hosted = info.hosted && hostStays(info.kernel);
     if (!hosted) inMemory += info.elements * work.total + kKernel;
     if (info.hosted && !hosted) demand += state_.stored[static_cast<size_t>(info.kernel)].demand;
@@ -277,65 +203,6 @@ private:
     if (isNew && host != values_.end())
       known->second = !decide(host->second, state_.stored[static_cast<size_t>(kernel)]);
     return known->second;
-  }
-
-  UOp expand(UOp buffer, UOp reader) {
-    UOpMap<UOp> with;  // range -> index
-    UOpMap<UOp> gates; // range -> gate of its index
-    for (size_t k = 1; k < buffer.srcCount(); ++k) {
-      if (!buffer.src(k).is(Op::RANGE)) continue;
-      GatedIndex g = ungate(reader.src(k));
-      with[buffer.src(k)] = g.index;
-      if (g.valid) gates[buffer.src(k)] = g.valid;
-    }
-    UOp value = buffer.src(0);
-    // Inner reductions get new ranges: the copies of two readers may be in the same kernel.
-    visitBelow(value, [&](UOp u) {
-      if (u.is(Op::BUFFERIZE)) return Visit::Past;
-      if (u.is(Op::REDUCE))
-        for (UOp r : u.src().subspan(1))
-          if (r.is(Op::RANGE) && !with.contains(r))
-            with[r] = UOp::range(r.src(0), {state_.nextRange++}, r.axisType());
-      return Visit::Below;
-    });
-    return replaceRanges(value, with, gates);
-  }
-
-  UOp replaceRanges(UOp root, const UOpMap<UOp>& with, const UOpMap<UOp>& gates) {
-    IdMap<const Node*> done;
-    std::vector<std::pair<UOp, bool>> stack{{root, false}};
-    std::vector<UOp> src;
-    while (!stack.empty()) {
-      auto [u, ready] = stack.back();
-      stack.pop_back();
-      if (done.contains(u.slot())) continue;
-      if (auto it = with.find(u); it != with.end()) {
-        done.set(u.slot(), it->second.node());
-        continue;
-      }
-      bool closed = u.ranges().empty() && !u.is(Op::REDUCE); // none of the value's loops occurs inside
-      if (closed || u.is(Op::BUFFERIZE) || u.is(Op::BUFFER)) {
-        done.set(u.slot(), u.node());
-        continue;
-      }
-      if (!ready) {
-        stack.emplace_back(u, true);
-        for (UOp s : u.src())
-          if (!done.contains(s.slot())) stack.emplace_back(s, false);
-        continue;
-      }
-      src.clear();
-      for (UOp s : u.src()) src.emplace_back(*done.find(s.slot()));
-      if (u.is(Op::INDEX) && !gates.empty()) // reads get the reader's gates
-        for (size_t k = 1; k < src.size(); ++k) {
-          UOp valid;
-          for (UOp r : u.src(k).ranges())
-            if (auto it = gates.find(r); it != gates.end()) valid = allOf(valid, it->second);
-          if (valid) src[k] = gated(src[k], valid);
-        }
-      done.set(u.slot(), u.withSrc(src).node());
-    }
-    return UOp(*done.find(root.slot()));
   }
 
   ScheduleState& state_;

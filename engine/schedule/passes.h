@@ -90,6 +90,8 @@ UOp rangeify(UOp sink, ScheduleState& state);
 UOp removeCheapBuffers(UOp sink, ScheduleState& state);
 /// The pass "stream softmax": sums that a softmax weights need no scores in memory.
 UOp streamSoftmaxes(UOp sink, ScheduleState& state);
+/// The pass "recompute from stored": values that readers compute from others of the same kernel have no memory.
+UOp recomputeValues(UOp sink, ScheduleState& state);
 /// The pass "group outputs": stores over the same loops become one effect.
 UOp groupStores(UOp sink, ScheduleState& state);
 /// The pass "limit buffers".
@@ -108,6 +110,7 @@ const PatternMatcher& earliestMatcher();
 const PatternMatcher& applyRangesMatcher();
 const PatternMatcher& inlineMatcher();
 const PatternMatcher& streamMatcher();
+const PatternMatcher& recomputeMatcher();
 const PatternMatcher& limitMatcher();
 const PatternMatcher& storeMatcher();
 const PatternMatcher& groupMatcher();

@@ -4,6 +4,7 @@
 //
 //   inMemory = elements * (work + kStore) + demand * kLoad + kKernel;
 #pragma once
+#include <cstddef>
 
 namespace uopscope::sched {
 
@@ -13,6 +14,13 @@ constexpr double kLoad = 4, kStore = 16, kKernel = 262144;
 /// that reads it.
 constexpr double kCachedBytes = 32 << 20;
 constexpr double kStoreInMemory = 64, kLoadFromMemory = 16;
+
+/// What it costs to store a value of so many elements and bytes, and what its readers pay for finding it in memory instead of a cache.
+constexpr double storing(double elements, double bytes, size_t readers) {
+  if (bytes <= kCachedBytes) return elements * kStore;
+  return elements * (kStoreInMemory + static_cast<double>(readers) * (kLoadFromMemory - kLoad));
+}
+
 constexpr double kStepOfSum =
     kLoad + 2;                   ///< an iteration of a reduction: one load and its operation, at least
 constexpr double kUntiled = 0.7; ///< what an iteration of a product loses without tiles

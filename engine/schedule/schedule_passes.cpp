@@ -65,6 +65,9 @@ constexpr SchedulePass kPasses[] = {
      "values that are cheaper to compute again than to store are inlined, sums with a closed form collapse"},
     {"stream softmax", Part::Ranges, false, of<streamMatcher>, with<streamSoftmaxes>,
      "a sum that a softmax weights, as in attention, goes once over the keys: scores are not stored"},
+    {"recompute from stored", Part::Ranges, false, of<recomputeMatcher>, with<recomputeValues>,
+     "of the values that one kernel stores, readers compute those again that are cheap to make of the "
+     "others"},
     {"limit buffers", Part::Ranges, false, of<limitMatcher>, with<limitBuffers>,
      "a kernel that would read more buffers than the device takes stores a part first"},
     {"bufferize to store", Part::Ranges, false, of<storeMatcher>, with<bufferizeToStore>,

@@ -192,6 +192,11 @@ def products():
     same = lambda f: (f, f)
     yield Operation("linear, bias, relu", [(512, 512), (512, 512), (512,)], lambda x, w, b: (x @ w.T + b).relu(), lambda x, w, b: F().linear(x, w, b).relu(), 3)
     yield Operation("two layers", [(256, 512), (2048, 512), (512, 2048)], lambda x, v, w: (x @ v.T).gelu() @ w.T, lambda x, v, w: F().gelu(x @ v.T, approximate="tanh") @ w.T, 3)
+    for name in ("gelu", "tanh", "silu", "mish", "erf"):  # what a layer stores for its gradient
+        apply = lambda x, n=name: getattr(x, n)()
+        theirs = lambda x, n=name: F().gelu(x, approximate="tanh") if n == "gelu" else F().silu(x) if n == "silu" else F().mish(x) if n == "mish" else getattr(x, n)()
+        # Small weights: gates as they are in networks, not of numbers in the tens, whose exponentials are subnormal.
+        yield Operation(f"layer with {name}", [(1024, 128), (128, 512), (512, 128)], lambda x, v, w, f=apply: f(x @ (v * 0.1)) @ w, lambda x, v, w, f=theirs: f(x @ (v * 0.1)) @ w, 3)
     yield Operation("3-D linear", [(8, 128, 256), (512, 256)], *same(lambda x, w: x @ w.T), 2)
     yield Operation("batched product", [(32, 128, 64), (32, 64, 128)], *same(lambda x, y: x @ y), 2)
     yield Operation("product of a vector", [(2048, 2048), (2048,)], *same(lambda x, y: x @ y), 2)
