@@ -187,7 +187,10 @@ void RangeAssignment::assign(UOp u) {
     for (const Use& use : uses)
       if (use.at != r.out || use.kernel != r.kernel) value.demand += use.evals;
     for (const auto& [kernel, evals] : perKernel)
-      if (kernel != r.kernel) value.users.push_back(kernel);
+      if (kernel != r.kernel) {
+        value.users.push_back(kernel);
+        kernelOrder_.addRead(kernel, r.kernel);
+      }
   } else {
     r.kernel = uses[0].kernel;
     r.out = common;
@@ -224,8 +227,8 @@ const Indices* RangeAssignment::alongLoops(const Indices& list, const Shape& sha
   return next == loops.size() ? intern(std::move(out)) : nullptr;
 }
 
-/// A reader whose kernel can also store the value: it reads all elements in order, and no value between the
-/// two needs a kernel of its own.
+/// A reader whose kernel can also store the value: it reads all elements in order, no value between the two needs a kernel of its own,
+/// and it waits for no other reader.
 const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Use>& uses) {
   if (vars::plain || !OutputGroups::canShareLoops(u)) return nullptr;
   for (const Use& use : uses) {
@@ -234,7 +237,10 @@ const RangeAssignment::Use* RangeAssignment::hostFor(UOp u, const std::vector<Us
     if (carries_.contains(use.kernel)) continue;
     if (!loops.empty() && loops == loopsOf(*ranges_.find(host.node.slot())->out) &&
         alongLoops(loops, u.shape()) == use.at && host.level == groups_->levelOf(u) &&
-        host.device == u.device() && OutputGroups::canShareLoops(host.node))
+        host.device == u.device() && OutputGroups::canShareLoops(host.node) &&
+        std::ranges::none_of(uses, [&](const Use& other) {
+          return other.kernel != use.kernel && kernelOrder_.waitsFor(use.kernel, other.kernel);
+        }))
       return &use;
   }
   return nullptr;

@@ -197,6 +197,7 @@ def products():
         theirs = lambda x, n=name: F().gelu(x, approximate="tanh") if n == "gelu" else F().silu(x) if n == "silu" else F().mish(x) if n == "mish" else getattr(x, n)()
         # Small weights: gates as they are in networks, not of numbers in the tens, whose exponentials are subnormal.
         yield Operation(f"layer with {name}", [(1024, 128), (128, 512), (512, 128)], lambda x, v, w, f=apply: f(x @ (v * 0.1)) @ w, lambda x, v, w, f=theirs: f(x @ (v * 0.1)) @ w, 3)
+    yield Operation("gated layer", [(1024, 128), (128, 512), (128, 512), (512, 128)], lambda x, u, v, w: ((x @ (u * 0.1)).silu() * (x @ (v * 0.1))) @ w, lambda x, u, v, w: (F().silu(x @ (u * 0.1)) * (x @ (v * 0.1))) @ w, 4)
     yield Operation("3-D linear", [(8, 128, 256), (512, 256)], *same(lambda x, w: x @ w.T), 2)
     yield Operation("batched product", [(32, 128, 64), (32, 64, 128)], *same(lambda x, y: x @ y), 2)
     yield Operation("product of a vector", [(2048, 2048), (2048,)], *same(lambda x, y: x @ y), 2)

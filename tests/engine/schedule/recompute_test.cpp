@@ -1,6 +1,7 @@
 // The pass "recompute from stored": what a layer stores for its gradient is little, and the numbers stay.
 #include "engine/base/context_var.h"
 #include "engine/rewrite/observer.h"
+#include "engine/schedule/kernel_order.h"
 #include "engine/schedule/schedule.h"
 #include "engine/tensor/tensor.h"
 
@@ -86,6 +87,46 @@ TEST_CASE("a layer stores a few numbers for its gradient, and no condition that 
       for (size_t i = 0; i < now[k].size(); ++i)
         CHECK(std::abs(now[k][i] - wanted[k][i]) <= 2e-5F * std::max(1.0F, std::abs(wanted[k][i])));
   }
+}
+
+TEST_CASE("a product is computed once, though two kernels of one level read what is made of it") {
+  // The slope, given, goes back through a product that has as many sums below as the layer has.
+  const Tensor x = wavesOf({96, 40}, 1.5), w = wavesOf({40, 72}, 0.3), v = wavesOf({72, 24}, 0.2),
+               slope = wavesOf({96, 24}, 1);
+  const Function functions[]{
+      [](const Tensor& h) { return h.gelu(); }, [](const Tensor& h) { return h.tanh(); },
+      [](const Tensor& h) { return h.mish(); }, [](const Tensor& h) { return h.erf(); },
+      [](const Tensor& h) { return h.silu() * h.sigmoid(); }};
+  for (const Function& f : functions) {
+    clearScheduleCache();
+    const auto gradients = [&] {
+      return (f(x.matmul(w)).matmul(v) * slope).sum(Ints{0, 1}).gradient({x, w, v});
+    };
+    CHECK(Tensor::schedule(gradients()).items.size() == 5);
+    std::vector<std::vector<float>> now;
+    for (const Tensor& t : gradients()) now.push_back(t.values<float>());
+    const ContextScope plain({{"PLAIN", 1}});
+    const auto wanted = gradients();
+    for (size_t k = 0; k < now.size(); ++k) {
+      const auto values = wanted[k].values<float>();
+      for (size_t i = 0; i < values.size(); ++i)
+        CHECK(std::abs(now[k][i] - values[i]) <= 2e-5F * std::max(1.0F, std::abs(values[i])));
+    }
+  }
+}
+
+TEST_CASE("a kernel waits for those that it reads, directly or through others") {
+  sched::KernelOrder order;
+  order.addRead(3, 2);
+  order.addRead(2, 1);
+  order.addRead(4, 1);
+  CHECK(order.waitsFor(3, 1));
+  CHECK(order.waitsFor(2, 1));
+  CHECK(!order.waitsFor(1, 3));
+  CHECK(!order.waitsFor(3, 4));
+  for (int k = 10; k < 9000; ++k) order.addRead(k + 1, k);
+  CHECK(order.waitsFor(9000, 1)); // too far to see: it is taken for granted
+  CHECK(!order.waitsFor(1000, 1));
 }
 
 TEST_CASE("each value that readers compute has both prices, and the lower one is chosen") {
