@@ -1,6 +1,6 @@
 // The pass "earliest rewrites": decisions that need no loops. Markers without a meaning for the schedule are
-// removed, movement operations are merged, empty tensors become constants, and large reductions are split in
-// two. Copies and assignments get the form that later passes rely on:
+// removed, movement operations are merged, empty tensors become constants, and long reductions are split in
+// two (split_sums.cpp). Copies and assignments get the form that later passes rely on:
 //   COPY reads a value that has memory, through RESHAPEs alone;  ASSIGN writes a view of a BUFFER.
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
@@ -8,6 +8,7 @@
 #include "engine/rewrite/replacement.h"
 #include "engine/rules/movement_index.h"
 #include "engine/rules/variables.h"
+#include "engine/schedule/operand_places.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
@@ -35,9 +36,6 @@ namespace {
 
 using namespace pat;
 using rules::x, rules::y;
-constexpr int64_t kSplitFrom = 32768; // input elements per output from which a reduction is split
-constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
-constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
 constexpr double kSmallElements = 16;
 constexpr size_t kSmallNodes = 64;
 /// An iteration of a sum that nothing holds up: measured on sums whose rows repeat 64 to 256 times.
@@ -119,22 +117,6 @@ void collectReads(UOp u, std::vector<UOp> at, int& left, std::vector<UOp>& reads
     reads.insert(reads.end(), at.begin(), at.end());
 }
 
-/// The axes whose loops occur in none of the expressions.
-std::vector<bool> axesNotIn(const std::vector<UOp>& expressions, const std::vector<UOp>& loops) {
-  std::vector<bool> unread(loops.size(), true);
-  UOp all = UOp::sink(expressions);
-  for (UOp r : all.ranges())
-    for (size_t k = 0; k < loops.size(); ++k)
-      if (loops[k] == r) unread[k] = false;
-  return unread;
-}
-/// The axes of a node along which EXPAND repeats its base; margins of a PAD do not count.
-std::vector<bool> axesRepeatingBase(UOp u) {
-  const std::vector<UOp> loops = loopsOver(u.shape());
-  std::vector<UOp> at = loops;
-  for (; u.in(group::kMovement); u = u.src(0)) at = movementIndices(u, at);
-  return axesNotIn(at, loops);
-}
 /// The axes along which all elements of a node are alike.
 std::vector<bool> repeatedAxes(UOp u) {
   constexpr int kMostNodes = 16;
@@ -182,95 +164,6 @@ UOp storeStridedOperand(Match& m) {
   return stored ? stored
                 : m.decline(
                       "no product on a processor reads an operand in steps, or a kernel more costs as much");
-}
-
-/// A reduction whose longest axis has no divisor of at most `largest`: over a part of it that has one, and over the few steps
-/// that are left. Null where too few are in the part, and where it would have none either.
-UOp withoutRest(UOp r, const std::vector<bool>& repeated, int64_t largest) {
-  constexpr int64_t kWhole = 64, kFewest = 8 * kWhole;
-  if (largest < kSplitSmallest) return {};
-  const UOp s = r.src(0);
-  const auto& arg = r.arg().as<ReduceArg>();
-  size_t k = s.shape().size();
-  for (int64_t axis : arg.axes)
-    if (const auto at = static_cast<size_t>(axis);
-        !repeated[at] && (k == s.shape().size() || s.shape()[at].i() > s.shape()[k].i()))
-      k = at;
-  if (k == s.shape().size() || s.shape()[k].i() < kFewest) return {};
-  const int64_t n = s.shape()[k].i();
-  auto over = [&](int64_t from, int64_t to) {
-    Shape begin(s.shape().size(), Sint(0)), end = s.shape();
-    begin[k] = Sint(from), end[k] = Sint(to);
-    const UOp part = UOp::make(Op::SHRINK, s.dtype(), {s, shapeToUOp(begin), shapeToUOp(end)});
-    return UOp::make(Op::REDUCE_AXIS, r.dtype(), {part}, r.arg());
-  };
-  return over(0, n / kWhole * kWhole).alu(arg.op, {over(n / kWhole * kWhole, n)});
-}
-
-/// A sum of two terms that two indices scatter, such as the gradient of rows that are looked up twice: two sums, each of which a
-/// loop carries. Null for other sums.
-UOp scatteredApart(UOp r) {
-  const UOp term = r.src(0);
-  if (!term.is(Op::ADD) || r.arg().as<ReduceArg>().op != Op::ADD || isCarried(r)) return {};
-  const UOp left = r.withSrc({term.src(0)}), right = r.withSrc({term.src(1)});
-  return isCarried(left) && isCarried(right) ? left + right : UOp();
-}
-
-/// sum(x) of many elements -> sum(sum of `divisor` pieces): the first sum has enough outputs to keep a
-/// machine busy.
-UOp splitReduce(Match& m) {
-  UOp r = m.root(), s = r.src(0);
-  if (UOp apart = vars::plain ? UOp() : scatteredApart(r)) {
-    because([] { return Decision{"two indices scatter its terms: a loop carries each sum by itself"}; });
-    return apart;
-  }
-  if (!vars::splitReduceop || !allInt(s.shape()))
-    return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
-  const Shape in = s.shape(), out = r.shape();
-  int64_t inSize = prod(in).i(), outSize = prod(out).i();
-  if (outSize == 0 || inSize / outSize < kSplitFrom)
-    return m.decline("the sum is shorter than a split pays for");
-  if (outSize > 1 && !r.below().has(Op::BUFFER))
-    return m.decline("several sums that read no memory may have a closed form");
-  if (!vars::plain && isCarried(r)) return m.decline("one loop carries all of its results");
-  const auto& arg = r.arg().as<ReduceArg>();
-  std::vector<bool> skipped = axesRepeatingBase(s);
-  const std::vector<bool> lookedUp = vars::plain ? std::vector<bool>(in.size()) : axesLookedUp(r);
-  for (size_t k = 0; k < in.size(); ++k) {
-    if (!lookedUp[k]) continue;
-    skipped[k] = true;
-    inSize /= std::max<int64_t>(1, in[k].i());
-  }
-  if (inSize / outSize < kSplitFrom) return m.decline("an index says which term it is: it becomes a read");
-  const int64_t largest = std::min(kSplitLargest, kSplitOutputs / outSize);
-  for (int64_t axis : arg.axes) {
-    auto k = static_cast<size_t>(axis);
-    if (skipped[k]) continue;
-    for (int64_t divisor = largest; divisor >= kSplitSmallest; --divisor) {
-      if (in[k].i() % divisor) continue;
-      // The parts come first: the kernel takes one after the other, so what a part reads stays in the cache.
-      Shape split;
-      std::vector<int64_t> order{axis}, axes;
-      for (size_t i = 0; i < in.size(); ++i) {
-        if (i == k)
-          split.insert(split.end(), {Sint(divisor), Sint(in[k].i() / divisor)});
-        else
-          split.push_back(in[i]);
-      }
-      for (size_t i = 0; i < split.size(); ++i)
-        if (i != k) order.push_back(static_cast<int64_t>(i));
-      for (int64_t summed : arg.axes) axes.push_back(summed + 1);
-      UOp pieces = UOp::make(Op::RESHAPE, s.dtype(), {s, shapeToUOp(split)});
-      pieces = UOp::make(Op::PERMUTE, s.dtype(), {pieces}, Arg::of(order));
-      UOp first = UOp::make(Op::REDUCE_AXIS, r.dtype(), {pieces}, Arg::of(ReduceArg{arg.op, axes}));
-      first = UOp::make(Op::CONTIGUOUS, r.dtype(), {first});
-      UOp second = UOp::make(Op::REDUCE_AXIS, r.dtype(), {first}, Arg::of(ReduceArg{arg.op, {0}}));
-      return UOp::make(Op::RESHAPE, r.dtype(), {second, shapeToUOp(out)});
-    }
-  }
-  if (vars::plain) return m.decline("no axis has a divisor that suits");
-  if (UOp apart = withoutRest(r, skipped, largest)) return apart;
-  return m.decline("no axis has a divisor that suits");
 }
 
 UOp copyOfConst(Match& m) {
@@ -362,7 +255,7 @@ constexpr RuleDef kEarliest[] = {
          guard::when(updatesMemory, "an update of a value without memory")),
     RULE("reduce-repeated", any(Op::REDUCE_AXIS), reduceRepeated),
     RULE("store-strided-operand", any(Op::REDUCE_AXIS), storeStridedOperand),
-    RULE("split-reduce", any(Op::REDUCE_AXIS), splitReduce),
+    RULE("split-reduce", any(Op::REDUCE_AXIS), splitSum),
     RULE("copy-const", any(Op::COPY), copyOfConst),
     RULE("copy-to-same-device", op(Op::COPY, x).more(), x, guard::when(isThere, "the devices differ")),
     RULE("copy-memory", op(Op::COPY, x, y), rootOf(op(Op::CONTIGUOUS, x), y),

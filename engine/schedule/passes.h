@@ -81,6 +81,8 @@ UOp earliestRewrites(UOp sink, UOpMap<UOp>* map);
 /// The REDUCE_AXIS of a product with an operand stored side by side first that it reads in steps; null where it has none, or where
 /// that costs more than it saves.
 UOp withStoredOperand(UOp reduce);
+/// The rule "split-reduce": sums of sums over pieces, instead of one long sum.
+UOp splitSum(Match& m);
 /// Reads of these values (BUFFERs, ASSIGNs) read a copy instead. Assignments still write the buffers
 /// themselves.
 UOp readFromCopies(UOp sink, std::span<const UOp> versions, UOpMap<UOp>* map);

@@ -6,6 +6,7 @@
 //   conv2d(x, w, stride=16) of 8 x 3 x 224 x 224 by 384 patches        in one kernel 10 to 40 ms, its patches stored first 8
 #include "engine/rules/algebra.h"
 #include "engine/rules/movement_index.h"
+#include "engine/schedule/operand_places.h"
 #include "engine/schedule/passes.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
@@ -13,16 +14,6 @@
 namespace uopscope::sched {
 
 namespace {
-
-/// How far two places of a value lie apart in its memory.
-int64_t distanceOf(const std::vector<UOp>& at, const Shape& shape, const UOpMap<UOp>& first,
-                   const UOpMap<UOp>& second) {
-  int64_t distance = 0;
-  for (size_t k = 0; k < at.size(); ++k)
-    distance = distance * shape[k].i() + constantOf(at[k].substitute(second)).value_or(0) -
-               constantOf(at[k].substitute(first)).value_or(0);
-  return distance;
-}
 
 /// The value below the first EXPAND of an operand if it is read in steps along the rows of what it is a part of, as the input of a
 /// convolution of 1x1 with a stride is; null for other operands.
@@ -49,22 +40,6 @@ UOp readInSteps(UOp operand) {
     if (distanceOf(at, base.shape(), first, second) == 1) return {};
   }
   return value;
-}
-
-/// How far neighbours along each axis of an operand lie apart in the memory of a value below it.
-std::vector<int64_t> distancesIn(UOp value, UOp operand) {
-  const std::vector<UOp> loops = loopsOver(operand.shape());
-  std::vector<UOp> at = loops;
-  for (UOp u = operand; u != value; u = u.src(0)) at = movementIndices(u, at);
-  const auto places = UOp::sink(at).ranges();
-  std::vector<int64_t> distances;
-  for (UOp loop : loops) {
-    UOpMap<UOp> first, second;
-    for (UOp r : places) first[r] = second[r] = UOp::index(0);
-    if (second.contains(loop)) second[loop] = UOp::index(1);
-    distances.push_back(distanceOf(at, value.shape(), first, second));
-  }
-  return distances;
 }
 
 /// How many terms of one result lie side by side; 0 if no neighbours are terms.

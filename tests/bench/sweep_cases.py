@@ -199,6 +199,9 @@ def products():
         yield Operation(f"layer with {name}", [(1024, 128), (128, 512), (512, 128)], lambda x, v, w, f=apply: f(x @ (v * 0.1)) @ w, lambda x, v, w, f=theirs: f(x @ (v * 0.1)) @ w, 3)
     yield Operation("gated layer", [(1024, 128), (128, 512), (128, 512), (512, 128)], lambda x, u, v, w: ((x @ (u * 0.1)).silu() * (x @ (v * 0.1))) @ w, lambda x, u, v, w: (F().silu(x @ (u * 0.1)) * (x @ (v * 0.1))) @ w, 4)
     yield Operation("3-D linear", [(8, 128, 256), (512, 256)], *same(lambda x, w: x @ w.T), 2)
+    for m, k, n in ((1024, 8192, 1024), (64, 16384, 784), (256, 4096, 256)):  # the gradient of a weight over a large batch
+        yield Operation(f"long a.T @ b {m}x{k}x{n}", [(k, m), (k, n)], *same(lambda a, b: a.T @ b))
+    yield Operation("long product 512x16384x2048", [(512, 16384), (16384, 2048)], *same(lambda a, b: a @ b))
     yield Operation("batched product", [(32, 128, 64), (32, 64, 128)], *same(lambda x, y: x @ y), 2)
     yield Operation("product of a vector", [(2048, 2048), (2048,)], *same(lambda x, y: x @ y), 2)
     yield Operation("many small products", [(4096, 8, 8), (4096, 8, 8)], *same(lambda x, y: x @ y), 2)
