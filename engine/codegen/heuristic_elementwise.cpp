@@ -4,7 +4,9 @@
 //   out[i][j] = a[j][i] * b[j][i]    a square of 8 by 8, i inside: two operands stream, the result comes in pieces of its rows
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/live_ranges.h"
+#include "engine/codegen/ranges.h"
 #include "engine/codegen/tiling.h"
+#include "engine/rules/algebra.h"
 
 #include <algorithm>
 #include <set>
@@ -80,6 +82,20 @@ void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
              inWords("the places that are read are computed once for all of its steps"));
 }
 
+/// How many neighbours along a loop read one element, as those of a picture that a pooling took together: 2 for in[i / 2]; 0 if the
+/// access goes another way.
+int64_t repeatsAlong(UOp access, UOp range) {
+  constexpr int64_t kOutside = 1 << 20; // loops of no kernel
+  const int64_t extent = extentOf(range);
+  for (int64_t times : {2, 4, 8}) {
+    if (extent % times) continue;
+    const UOp group = UOp::range(extent / times, kOutside), own = UOp::range(times, kOutside + 1);
+    const UOp index = simplify(access.src(1).substitute({{range, group * times + own}}));
+    if (!index.dependsOn(own) && coefficientOf(index, group) == 1) return times;
+  }
+  return 0;
+}
+
 /// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each
 /// gets one register: two of each would not fit, and would go to memory and back.
 int64_t lanesOfValues(const Target& target, const KernelShape& k, int64_t width) {
@@ -101,14 +117,22 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most
     std::vector<UOp> writes;
     for (UOp w : k.writes)
       if (w.dependsOn(r)) writes.push_back(w);
-    bool suits =
-        !writes.empty() && readsSuitLanes(k, r) && std::all_of(writes.begin(), writes.end(), [&](UOp w) {
-          return strideOf(w, r) == 1 && std::find(done.begin(), done.end(), w) == done.end();
-        });
-    if (!suits) continue;
+    const bool areNew = !writes.empty() && std::ranges::all_of(writes, [&](UOp w) {
+      return strideOf(w, r) == 1 && std::ranges::find(done, w) == done.end();
+    });
+    if (!areNew) continue;
+    const bool areSideBySide = readsSuitLanes(k, r);
+    if (!areSideBySide && !std::ranges::all_of(k.reads, [&](UOp read) {
+          const int64_t stride = strideOf(read, r);
+          return stride == 0 || stride == 1 || repeatsAlong(read, r) > 0;
+        }))
+      continue;
     done.insert(done.end(), writes.begin(), writes.end());
-    const int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
-    const Decision why = inWords("what is read and written lies next to each other along it");
+    int64_t amount = largestDivisor(extentOf(r), {width, width / 2, 4, 2});
+    if (!areSideBySide && amount < 4 && extentOf(r) <= width) amount = extentOf(r); // a whole row
+    const Decision why = inWords(
+        areSideBySide ? "what is read and written lies next to each other along it"
+                      : "what is written lies next to each other along it, and neighbours read the same");
     if (amount < width / 2 && extentOf(r) >= 2 * width &&
         tryOverlap(s, OptOp::UPCAST, axisOf(s, r), width, why))
       continue;

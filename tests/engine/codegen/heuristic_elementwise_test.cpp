@@ -1,4 +1,4 @@
-// Opts of kernels without a sum: which loop is inside where a copy turns rows into columns.
+// Opts of kernels without a sum: which loop is inside where a copy turns rows into columns, and lanes that read the same element.
 #include "kernels.h"
 #include "oracle.h"
 
@@ -36,5 +36,26 @@ TEST_CASE("a copy that turns rows into columns streams along its result, or alon
     CHECK_FALSE(isSwapped(one));
     CHECK(std::ranges::count(two.appliedOpts, OptOp::UPCAST, &Opt::op) == 2);
     CHECK(isSwapped(two));
+  }
+}
+
+TEST_CASE("neighbours that read the same element are lanes, and a short row is a vector as a whole") {
+  Pool pool;
+  PoolScope scope(pool);
+  struct Case {
+    int64_t columns, times, lanes; // lanes: of eight at most; 0: none
+  };
+  for (const Case& c : {Case{48, 2, 8}, Case{12, 4, 4}, Case{6, 2, 6}, Case{64, 8, 8}, Case{9, 3, 0}}) {
+    CAPTURE(c.columns);
+    CAPTURE(c.times);
+    const int64_t rows = 10;
+    UOp i = UOp::range(rows, 0), j = UOp::range(c.columns, 1);
+    UOp value =
+        read(memory(1, rows * c.columns), i * c.columns + j) +
+        read(memory(2, rows / 2 * c.columns / c.times), (i / 2) * (c.columns / c.times) + j / c.times);
+    UOp sink = kernel({memory(0, rows * c.columns).indexed({i * c.columns + j}).store(value).end({i, j})});
+    const LoweredKernel k = checkKernel(sink, plainTarget(8));
+    const auto lanes = std::ranges::find(k.appliedOpts, OptOp::UPCAST, &Opt::op);
+    CHECK((lanes == k.appliedOpts.end() ? 0 : lanes->arg[0]) == c.lanes);
   }
 }

@@ -40,6 +40,17 @@ def test_types_and_settings():
         close(y, right, rtol=0, atol=0)
       close(Tensor(x.astype(np.float64)).conv2d(Tensor(f.astype(np.float64)), groups=4, stride=2, padding=1), right, rtol=0, atol=0)
 
+def test_neighbours_that_read_the_same_element():
+  for rows, columns, times in ((3, 5, 2), (4, 7, 2), (2, 6, 4), (3, 33, 8), (5, 1, 2), (2, 4, 3)):
+    for kind in (np.float32, np.float64, np.int8, np.float16):
+      x, y = rng.integers(-9, 9, (2, rows, columns)).astype(kind), rng.integers(-9, 9, (2, rows * times, columns * times)).astype(kind)
+      want = x.repeat(times, 1).repeat(times, 2)
+      for way in settings():
+        with Context(**way):
+          near = Tensor(x).repeat_interleave(times, 1).repeat_interleave(times, 2)
+          close(near + 1, want + 1, rtol=0, atol=0)
+          close((near == Tensor(y)).where(near, 0), np.where(want == y, want, 0), rtol=0, atol=0)
+
 def test_nothing_is_written_beside_a_row():
   """Padded lanes have no result: what follows the last row in memory stays as it is."""
   whole = Tensor(rng.standard_normal(4 * 49 + 100).astype(np.float32)).contiguous().realize()
