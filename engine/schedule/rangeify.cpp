@@ -189,7 +189,9 @@ void RangeAssignment::assign(UOp u) {
     for (const auto& [kernel, evals] : perKernel)
       if (kernel != r.kernel) {
         value.users.push_back(kernel);
-        kernelOrder_.addRead(kernel, r.kernel);
+        // A reader's level is no lower than that of what it reads: a way from one kernel of a level to another never leaves it.
+        if (state_.stored[static_cast<size_t>(kernel)].level == value.level)
+          kernelOrder_.addRead(kernel, r.kernel);
       }
   } else {
     r.kernel = uses[0].kernel;

@@ -125,7 +125,7 @@ private:
   const UOpMap<bool>& refused_;
   std::vector<UOp> order_;      ///< of the graph, sources first
   std::map<int, double> rows_;  ///< kernels that keep rows -> how many
-  KernelOrder kernelOrder_;     ///< of the values that have kernels so far
+  KernelOrder kernelOrder_;     ///< of the kernels so far, those of each level for themselves
   std::map<int, int> storesOf_; ///< kernels -> how many values they store
   std::map<int, bool> carries_; ///< kernels with a carried sum, which store nothing else
   std::map<int, bool> sums_;    ///< kernels with a reduction

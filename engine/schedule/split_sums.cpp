@@ -119,6 +119,26 @@ bool isOfProduct(UOp operand, const std::vector<int64_t>& terms) {
   return std::ranges::any_of(terms, [&](int64_t axis) { return !repeated[static_cast<size_t>(axis)]; });
 }
 
+/// Whether an operand at these indices is an exponential of what the largest of all terms is subtracted from: the weights of a softmax,
+/// which a streamed sum ("stream softmax") makes from term to term. `left`: of nodes to look at.
+bool isSoftmaxWeight(UOp u, std::vector<UOp> at, const std::vector<UOp>& terms, bool isInExponent,
+                     int& left) {
+  for (; u.in(group::kMovement); u = u.src(0)) at = movementIndices(u, at);
+  if (u.is(Op::REDUCE_AXIS))
+    return isInExponent && u.arg().as<ReduceArg>().op == Op::MAX &&
+           std::ranges::all_of(axesNotIn(at, terms), [](bool isUnread) { return isUnread; });
+  if (--left <= 0 || !u.in(group::kElementwise)) return false;
+  return std::ranges::any_of(
+      u.src(), [&](UOp s) { return isSoftmaxWeight(s, at, terms, isInExponent || u.is(Op::EXP2), left); });
+}
+bool isSoftmaxWeight(UOp operand, const std::vector<int64_t>& axes) {
+  int left = 64;
+  const std::vector<UOp> loops = loopsOver(operand.shape());
+  std::vector<UOp> terms;
+  for (int64_t axis : axes) terms.push_back(loops[static_cast<size_t>(axis)]);
+  return isSoftmaxWeight(operand, loops, terms, false, left);
+}
+
 /// A product cut along one of its axes.
 struct Cut {
   size_t axis;
@@ -136,7 +156,8 @@ std::optional<Cut> cutOfProduct(UOp r) {
                terms = iterations / results;
   if (terms < kLongFromApart) return {};
   for (UOp operand : term.src())
-    if (!isOfProduct(operand, arg.axes) || iterations < kFewestUses * elementCount(sourceOf(operand).shape()))
+    if (!isOfProduct(operand, arg.axes) || isSoftmaxWeight(operand, arg.axes) ||
+        iterations < kFewestUses * elementCount(sourceOf(operand).shape()))
       return {};
   const bool isApart =
       std::ranges::all_of(term.src(), [&](UOp operand) { return hasTermsApart(operand, arg.axes); });
