@@ -192,8 +192,9 @@ UOp splitSum(Match& m) {
   }
   if (!vars::splitReduceop || !allInt(s.shape()))
     return m.decline("SPLIT_REDUCEOP is 0, or the shape is symbolic");
-  const Shape in = s.shape(), out = r.shape();
-  int64_t inSize = prod(in).i(), outSize = prod(out).i();
+  const Shape& in = s.shape();
+  int64_t inSize = prod(in).i();
+  const int64_t outSize = prod(r.shape()).i();
   const auto cut = vars::plain || outSize == 0 ? std::nullopt : cutOfProduct(r);
   const bool isCut = cut && cut->stored < cut->whole;
   if (outSize == 0 || (!isCut && inSize / outSize < kSplitFrom))
