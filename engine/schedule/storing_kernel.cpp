@@ -189,14 +189,31 @@ void StoringKernel::decide() {
   std::erase_if(members, [](const Member& m) { return m.isNew && !m.isKept; });
 }
 
+/// What storing a member costs by itself: its store, and the loads of its readers.
+double StoringKernel::ownPrice(size_t member) const {
+  const Member& m = members[member];
+  const double elements = elementsOf(m.buffer);
+  double own = storing(elements, elements * m.buffer.dtype().itemsize(), readers.size());
+  for (const auto& [kernel, reader] : readers) {
+    double times = 0; // that a kernel which reads it at several places loads it most
+    for (const Reading& r : reader.readings)
+      if (r.member == member) times = std::max(times, r.times);
+    own += kLoad * times;
+  }
+  return own;
+}
+
 void StoringKernel::number(ChoiceNumbers& numbers) {
   if (!ChoiceNumbers::areAsked()) return;
-  for (Member& m : members) {
+  for (size_t k = 0; k < members.size(); ++k) {
+    Member& m = members[k];
     if (!m.isCandidate) continue;
     const double without = priceWith(m, false), with = priceWith(m, true);
     if (without == kImpossible || with == kImpossible) continue;
     const auto at = static_cast<uint64_t>(m.buffer.tag().i());
-    m.choice = StoreChoice{numbers.of({at, at, at}), without, with};
+    // What both alternatives have in common says nothing.
+    const double stored = ownPrice(k);
+    m.choice = StoreChoice{numbers.of({at, at, at}), std::max(0.0, stored + without - with), stored};
     if (m.choice->number == vars::flip) {
       m.isKept = !m.isKept;
       break;

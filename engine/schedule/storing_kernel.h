@@ -22,7 +22,7 @@ struct Member {
   bool isKept = true;
   bool isCandidate = false;               ///< its readers may compute it
   bool isNew = false;                     ///< nothing stores it yet
-  std::optional<StoreChoice> choice = {}; ///< prices of all that the kernel stores, and of its readers
+  std::optional<StoreChoice> choice = {}; ///< prices of storing it, and of what readers compute instead
 };
 
 /// The read of a member by a kernel.
@@ -66,6 +66,7 @@ public:
 private:
   UOp fromKept(size_t member) const;
   double price();
+  double ownPrice(size_t member) const;
   double priceWith(Member& member, bool isKept);
   void giveUp();
 
