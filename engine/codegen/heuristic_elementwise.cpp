@@ -82,18 +82,17 @@ void chooseForSharedPlaces(KernelOptimizer& s, const KernelShape& k) {
              inWords("the places that are read are computed once for all of its steps"));
 }
 
-/// How many neighbours along a loop read one element, as those of a picture that a pooling took together: 2 for in[i / 2]; 0 if the
-/// access goes another way.
-int64_t repeatsAlong(UOp access, UOp range) {
+/// Whether 2, 4 or 8 neighbours along a loop read one element, and the next ones the next: in[i / 2], a picture that a pooling took together.
+bool isRepeatedAlong(UOp access, UOp range) {
   constexpr int64_t kOutside = 1 << 20; // loops of no kernel
   const int64_t extent = extentOf(range);
   for (int64_t times : {2, 4, 8}) {
     if (extent % times) continue;
     const UOp group = UOp::range(extent / times, kOutside), own = UOp::range(times, kOutside + 1);
     const UOp index = simplify(access.src(1).substitute({{range, group * times + own}}));
-    if (!index.dependsOn(own) && coefficientOf(index, group) == 1) return times;
+    if (!index.dependsOn(own) && coefficientOf(index, group) == 1) return true;
   }
-  return 0;
+  return false;
 }
 
 /// Lanes of a kernel without a sum. Where it reads or stores many values of 8 bytes, as an exchange of 16 keys does, each
@@ -124,7 +123,7 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most
     const bool areSideBySide = readsSuitLanes(k, r);
     if (!areSideBySide && !std::ranges::all_of(k.reads, [&](UOp read) {
           const int64_t stride = strideOf(read, r);
-          return stride == 0 || stride == 1 || repeatsAlong(read, r) > 0;
+          return stride == 0 || stride == 1 || (stride == TileAxis::kNotLinear && isRepeatedAlong(read, r));
         }))
       continue;
     done.insert(done.end(), writes.begin(), writes.end());

@@ -3,6 +3,7 @@
 
 #include "engine/rules/algebra.h"
 #include "engine/rules/movement_index.h"
+#include "engine/schedule/passes.h"
 
 namespace uopscope::sched {
 
@@ -37,6 +38,11 @@ std::vector<bool> axesNotIn(const std::vector<UOp>& expressions, const std::vect
     for (size_t k = 0; k < loops.size(); ++k)
       if (loops[k] == r) unread[k] = false;
   return unread;
+}
+
+bool isReused(UOp operand, double iterations) {
+  constexpr double kFewestUses = 8; // of each loaded number
+  return iterations >= kFewestUses * elementCount(sourceOf(operand).shape());
 }
 
 } // namespace uopscope::sched

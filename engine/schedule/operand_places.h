@@ -15,5 +15,7 @@ int64_t distanceOf(const std::vector<UOp>& at, const Shape& shape, const UOpMap<
 std::vector<int64_t> distancesIn(UOp value, UOp operand);
 /// For each loop, whether it occurs in none of the expressions.
 std::vector<bool> axesNotIn(const std::vector<UOp>& expressions, const std::vector<UOp>& loops);
+/// Whether a product of so many iterations uses each number of an operand often, if a number is loaded once.
+bool isReused(UOp operand, double iterations);
 
 } // namespace uopscope::sched

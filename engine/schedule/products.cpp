@@ -15,6 +15,7 @@
 //   (x @ w.T).silu() * (x @ v.T)    in one kernel 1.58 ms, one of them stored first 1.16 ms   (256 x 512 by 512 x 1,024)
 #include "engine/base/context_var.h"
 #include "engine/rules/movement_index.h"
+#include "engine/schedule/operand_places.h"
 #include "engine/schedule/prices.h"
 #include "engine/schedule/rangeify.h"
 #include "engine/uop/visit.h"
@@ -24,13 +25,6 @@
 namespace uopscope::sched {
 
 namespace {
-
-constexpr double kFewestUses = 8; ///< of each loaded number in a product
-
-/// Whether a product uses each number of an operand often, if a number is loaded once.
-bool isReused(UOp operand, double iterations) {
-  return iterations >= kFewestUses * elementCount(sourceOf(operand).shape());
-}
 
 /// Whether windows that overlap read an operand, as in a convolution: loops add up to an index that has fewer values than they
 /// have steps.

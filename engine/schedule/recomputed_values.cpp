@@ -81,7 +81,7 @@ void Recomputation::findReaders(UOp sink) {
 
 void Recomputation::readBelow(UOp value, int kernel, double times) {
   visitBelow(value, [&](UOp u) {
-    if (u.is(Op::REDUCE)) readBelow(u.src(0), kernel, std::max(times, extentsOf(u.src(0))));
+    if (u.is(Op::REDUCE)) readBelow(u.src(0), kernel, std::max(times, stepsOf(u.src(0).ranges())));
     if (u.is(Op::INDEX)) {
       std::vector<UOp>& all = reads_[kernel];
       all.push_back(u);
@@ -89,7 +89,7 @@ void Recomputation::readBelow(UOp value, int kernel, double times) {
         auto [storing, member] = found->second;
         Reader& reader = storing->readers[kernel];
         reader.all = &all;
-        reader.readings.push_back({member, u, std::max(times, extentsOf(u))});
+        reader.readings.push_back({member, u, std::max(times, stepsOf(u.ranges()))});
       }
       if (u.src(0).is(Op::BUFFERIZE) && !hasMemory(u.src(0))) readBelow(u.src(0).src(0), kernel, times);
     }

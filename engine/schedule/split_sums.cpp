@@ -27,7 +27,6 @@ constexpr int64_t kSplitFrom = 32768; // input elements per output from which a 
 constexpr int64_t kSplitLargest = 256, kSplitSmallest = 8;
 constexpr int64_t kSplitOutputs = int64_t{1} << 22; // elements the first half may have
 
-constexpr double kFewestUses = 8; ///< of each loaded number in a product
 constexpr double kLongFrom = 8192, kLongFromApart = 2048;
 constexpr double kPiece = 1024, kShortestPiece = 256, kLongestPiece = 4096; ///< terms
 constexpr double kMostPieces = 1 << 24; ///< elements of all pieces, from which on they get longer
@@ -156,13 +155,15 @@ std::optional<Cut> cutOfProduct(UOp r) {
                terms = iterations / results;
   if (terms < kLongFromApart) return {};
   for (UOp operand : term.src())
-    if (!isOfProduct(operand, arg.axes) || isSoftmaxWeight(operand, arg.axes) ||
-        iterations < kFewestUses * elementCount(sourceOf(operand).shape()))
+    if (!isOfProduct(operand, arg.axes) || !isReused(operand, iterations) ||
+        isSoftmaxWeight(operand, arg.axes))
       return {};
   const bool isApart =
       std::ranges::all_of(term.src(), [&](UOp operand) { return hasTermsApart(operand, arg.axes); });
-  if (terms < (isApart ? kLongFromApart : kLongFrom)) return {};
+  const double longFrom = isApart ? kLongFromApart : kLongFrom;
+  if (terms < longFrom) return {};
   const double wanted = std::clamp(terms * results / kMostPieces, kPiece, kLongestPiece);
+  std::optional<Cut> found; // of pieces that would be cut again, if another axis has none that would not
   for (int64_t axis : arg.axes) {
     const int64_t steps = term.shape()[static_cast<size_t>(axis)].i();
     int64_t best = 1;
@@ -173,11 +174,13 @@ std::optional<Cut> cutOfProduct(UOp r) {
         best = d;
     if (best == 1 || lengthOf(best) > kLongestPiece) continue;
     const double pieces = results * static_cast<double>(best);
-    return Cut{static_cast<size_t>(axis), best,
-               storing(pieces, pieces * r.dtype().itemsize(), 1) + pieces * kStepOfSum + kKernel,
-               iterations * kLongTerms};
+    const Cut cut{static_cast<size_t>(axis), best,
+                  storing(pieces, pieces * r.dtype().itemsize(), 1) + pieces * kStepOfSum + kKernel,
+                  iterations * kLongTerms};
+    if (lengthOf(best) < longFrom) return cut;
+    if (!found) found = cut;
   }
-  return {};
+  return found;
 }
 
 } // namespace

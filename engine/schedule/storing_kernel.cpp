@@ -24,9 +24,7 @@ std::vector<UOp> indicesOf(UOp buffer) {
   return {buffer.src().begin() + 1, buffer.src().end()};
 }
 double elementsOf(UOp buffer) {
-  double elements = 1;
-  for (UOp loop : storedOver(buffer)) elements *= static_cast<double>(loop.vmax() + 1);
-  return elements;
+  return stepsOf(storedOver(buffer));
 }
 
 /// Whether it is made of reads by elementwise operations.
@@ -40,10 +38,10 @@ bool isComputable(UOp value) {
 
 } // namespace
 
-double extentsOf(UOp u) {
-  double times = 1;
-  for (UOp r : u.ranges()) times *= static_cast<double>(r.vmax() + 1);
-  return times;
+double stepsOf(const std::vector<UOp>& ranges) {
+  double steps = 1;
+  for (UOp r : ranges) steps *= static_cast<double>(r.vmax() + 1);
+  return steps;
 }
 bool isStored(UOp u) {
   return u.is(Op::BUFFERIZE) && hasMemory(u);
@@ -127,6 +125,7 @@ double StoringKernel::price() {
     const double elements = elementsOf(m.buffer);
     total += storing(elements, elements * m.buffer.dtype().itemsize(), readers.size());
   }
+  std::vector<UOp> made(members.size()); // of those that are not kept, where they are read
   for (const auto& [kernel, reader] : readers) {
     IdMap<double> paid; // times that an operation was counted
     for (UOp read : *reader.all) paid.set(read.slot(), kImpossible);
@@ -134,8 +133,9 @@ double StoringKernel::price() {
     for (const Reading& r : reader.readings) {
       UOp value = r.index;
       if (!members[r.member].isKept) {
-        if (!isComputable(fromKept(r.member))) return kImpossible;
-        value = valueFor(r.member, r.index);
+        UOp& from = made[r.member];
+        if (!from && !isComputable(from = fromKept(r.member))) return kImpossible;
+        value = valueAt(members[r.member].buffer, from, r.index, state_.nextRange);
       }
       visitBelow(value, [&](UOp u) {
         if (u.dtype().kind() == Scalar::Index || u.isConst()) return Visit::Past;

@@ -38,8 +38,8 @@ struct Reader {
   const std::vector<UOp>* all = nullptr; ///< its reads of any memory
 };
 
-/// How often the loops that a node depends on compute it.
-double extentsOf(UOp u);
+/// How many steps these ranges have together.
+double stepsOf(const std::vector<UOp>& ranges);
 /// Whether it is a BUFFERIZE with memory.
 bool isStored(UOp u);
 /// The ranges that a BUFFERIZE is stored over.

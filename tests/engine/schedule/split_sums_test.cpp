@@ -61,6 +61,14 @@ TEST_CASE("fewer terms are enough where they lie apart in both operands") {
   CHECK(piecesOf(apart(64, 1024, 96)) == 0);
 }
 
+TEST_CASE("terms of two axes are cut once") {
+  // A batch of 3 sequences of 2,048: three pieces of 2,048 terms would be cut again.
+  const Tensor x = small({3 * 2048, 64}, 0.7).reshape({3, 2048, 64, 1}),
+               g = small({3 * 2048, 96}, 0.3).reshape({3, 2048, 1, 96});
+  CHECK(piecesOf((x * g).sum(Ints{0, 1})) == 8); // of 3 times 256 terms
+  CHECK(kernelsOf((x * g).sum(Ints{0, 1})) == 2);
+}
+
 TEST_CASE("what has no tiles, or no divisor, stays whole") {
   CHECK(piecesOf(plainProduct(64, 8192, 1)) == 0);  // a matrix times a vector
   CHECK(piecesOf(plainProduct(64, 8191, 64)) == 0); // a prime number of terms
