@@ -303,7 +303,7 @@ void giveLanes(KernelOptimizer& s, UOp red, int64_t width) {
   int64_t amount = along ? lanesOfRow(s, along, width) : 0;
   const int64_t accumulators = amount ? sumsOver(s, along) * placesIn(s, red) : 0;
   while (amount > width && amount % (2 * width) == 0 &&
-         amount * accumulators > mostTileRegisters(width) * width)
+         amount * accumulators > mostTileRegisters(vectorRegisters(s.target())) * width)
     amount /= 2;
   if (amount && amount * placesIn(s, red) <= kMostPlaces)
     tryApply(s, unroll(s, along, amount),

@@ -3,6 +3,7 @@
 //
 //   for blocks of keys: { for k: for q: s[k, q] = sum of ...;   for q: m[q] = max of s[k, q];   for q: for c: acc[q, c] += ... }
 #include "engine/codegen/heuristic.h"
+#include "engine/codegen/memory.h"
 #include "engine/codegen/tiling.h"
 #include "engine/uop/visit.h"
 
@@ -78,7 +79,7 @@ void chooseForStage(KernelOptimizer& s, const Stage& stage, int64_t width) {
   };
   if (sum && rows && reuses(rows) && reuses(lanes)) {
     const Decision why = inWords("a tile of the stage: each number that is loaded serves several results");
-    upcast(s, rows, mostTileRegisters(width) / 2, why);
+    upcast(s, rows, mostTileRegisters(vectorRegisters(s.target())) / 2, why);
     upcast(s, lanes, 2 * width, why);
     return;
   }

@@ -66,7 +66,7 @@ struct Plan {
   int64_t rows = 1;
   size_t sides = 0;
 };
-Plan planOf(const KernelShape& k, UOp rows, int64_t lanes, int64_t width) {
+Plan planOf(const KernelShape& k, UOp rows, int64_t lanes, int64_t mostLanes) {
   Plan best;
   double most = 0;
   int64_t terms = 1;
@@ -75,7 +75,7 @@ Plan planOf(const KernelShape& k, UOp rows, int64_t lanes, int64_t width) {
     for (int64_t n = 1; n <= kMostRows; ++n) {
       if (n > 1 && (!rows || extentOf(rows) % n)) continue;
       const int64_t places = lanes * n * terms;
-      if (places >= kMostPlaces || lanes * n > mostTileRegisters(width) * width) continue;
+      if (places >= kMostPlaces || lanes * n > mostLanes) continue;
       const double worth = static_cast<double>(places) * (sides == k.summed.size() ? kWholeWindow : 1);
       if (worth <= most) continue;
       most = worth;
@@ -97,7 +97,8 @@ bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width) {
       std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent))));
   if (5 * lanes > 8 * extent) return false;
   const auto at = std::ranges::find(k.outputs, row);
-  const Plan plan = planOf(k, at == k.outputs.begin() ? UOp() : *(at - 1), lanes, width);
+  const Plan plan = planOf(k, at == k.outputs.begin() ? UOp() : *(at - 1), lanes,
+                           mostTileRegisters(vectorRegisters(s.target())) * width);
   if (lanes != extent &&
       !tryApply(s, OptOp::PADTO, axisOf(s, row), lanes, inWords("a whole row of results becomes the lanes")))
     return false;

@@ -3,6 +3,7 @@
 #include "engine/codegen/live_ranges.h"
 
 #include "engine/base/id_map.h"
+#include "engine/codegen/memory.h"
 
 #include <algorithm>
 #include <optional>
@@ -264,7 +265,7 @@ private:
 RegisterFile registerFileOf(const Target& target) {
   if (target.hasLocal) return kThreadRegisters;
 #if defined(__x86_64__)
-  const int64_t vectors = target.aluLanes >= 16 ? 32 : 16, general = 15; // and the stack pointer
+  const int64_t vectors = vectorRegisters(target), general = 15; // and the stack pointer
 #else
   const int64_t vectors = 32, general = 28;
 #endif

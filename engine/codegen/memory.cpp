@@ -26,6 +26,10 @@ int registerLanes(const Target& target, DType d) {
   return std::max(1, aluLanes(target, d) * 4 / std::max(4, d.scalar().itemsize()));
 }
 
+int64_t vectorRegisters(const Target& target) {
+  return target.aluLanes >= 16 ? 32 : 16;
+}
+
 int accessLanes(const Target& target, DType d, AddrSpace space) {
   if (!target.supportsVectors) return 1;
   if (d.isBool() && target.aluLanes == 1) return 1; // no GPU has vectors of bools

@@ -31,6 +31,8 @@ bool hasMasks(const Target& target, DType pointer);
 int aluLanes(const Target& target, DType d);
 /// The lanes of this type that one register holds: half as many for values of eight bytes.
 int registerLanes(const Target& target, DType d);
+/// Vector registers of a processor: 32 where they have 16 lanes of float32 (AVX-512), else 16.
+int64_t vectorRegisters(const Target& target);
 /// The lanes of the widest access to values of this type.
 int accessLanes(const Target& target, DType d, AddrSpace space);
 

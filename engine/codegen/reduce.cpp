@@ -189,7 +189,7 @@ UOp accumulated(UOp red, ReduceContext& ctx) {
   if (!order.empty()) value = tileLanesOf(value).wmma;
 
   int lanesOfRegister = registerLanes(ctx.target, red.dtype());
-  int width = keepsAccumulators(in, out, lanesOfRegister) ? in : out;
+  int width = keepsAccumulators(in, out, lanesOfRegister, vectorRegisters(ctx.target)) ? in : out;
   // The lanes of terms come first. Where they fill registers, the lanes of one result are put together, as
   // they are loaded.
   bool together = width == in && out > 1 && lanesOfRegister > 1 && in / out % lanesOfRegister == 0;

@@ -97,6 +97,13 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
   std::vector<DotSum> dots;
   if (vars::tc && k.reduction) dots = dotSums(s.target(), std::span(&k.reduction, 1), s.stores());
   std::erase_if(dots, [&](const DotSum& d) { return !mayUse(s.target(), *d.core); });
+  // A tile of six rows that overlap has half as many results again as one of four that divide. Of 16 registers a plain product alone
+  // gains by it: windows lose more by rows that begin anywhere, small numbers by elements that are widened one by one.
+  const bool isProduct = k.summed.size() == 1 && k.reads.size() == 2 && k.reduction.src(0).is(Op::MUL) &&
+                         std::ranges::all_of(k.reads, [](UOp read) {
+                           return read.src(0).dtype().base().scalar().itemsize() >= 4;
+                         });
+  const bool fillsRegisters = isProduct || vectorRegisters(s.target()) >= 32;
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
     a.oneByOne = !s.mayBecomeLanes(r);
@@ -106,7 +113,9 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
       a.gates.push_back(index.is(Op::WHERE) && index.src(0).dependsOn(r));
       a.knownWith.push_back(decidesWith(index, r));
     }
-    a.mayOverlap = a.extent % (2 * width) != 0 && (isTerm ? s.mayPeel(r) : s.mayOverlap(r));
+    const bool isWhole = a.extent % (2 * width) == 0;
+    a.mayOverlap = isTerm ? !isWhole && s.mayPeel(r) : (!isWhole || fillsRegisters) && s.mayOverlap(r);
+    if (fillsRegisters) a.wholeRows = 2;
     a.together = termsTogether(k, dots, r);
     axes.push_back(std::move(a));
   };
@@ -124,7 +133,13 @@ TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t wi
   int64_t threads = s.target().hasThreads ? std::min<int64_t>(cpuCount(), s.target().globalMax[0]) : 1;
   threads = std::clamp<int64_t>(
       threads, 1, std::max<int64_t>(1, static_cast<int64_t>(std::min(work / kWorkPerThread, 1e6))));
-  return {k.reads.size(), width, areMasked, k.sums, threads, s.ast().below().has(Op::AFTER)};
+  return {k.reads.size(),
+          width,
+          areMasked,
+          k.sums,
+          threads,
+          s.ast().below().has(Op::AFTER),
+          vectorRegisters(s.target())};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

@@ -28,7 +28,8 @@ public:
 
   TileModel(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        keepsOrder_(machine.keepsOrder), sums_(machine.sums), threads_(machine.threads), written_(written) {
+        keepsOrder_(machine.keepsOrder), sums_(machine.sums), threads_(machine.threads),
+        registers_(machine.registers), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -62,7 +63,7 @@ public:
     int64_t all = lanes.amount * rowCount;
     if ((all > width_ && all * sums_ > mostLanes()) || all * written_.steps * written_.terms > kMostPlaces)
       return kNever;
-    if (v.isTerm && !keepsAccumulators(all, rowCount, width_)) return kNever;
+    if (v.isTerm && !keepsAccumulators(all, rowCount, width_, registers_)) return kNever;
 
     auto vectorsOf = [&](int64_t n) {
       int64_t vectors = (n + width_ - 1) / width_;
@@ -71,6 +72,7 @@ public:
     const int64_t wholeVectors = lanes.amount / width_;
     bool ragged = lanes.amount % width_ != 0, partial = ragged && isJoined(v) && lanes.amount < v.extent;
     double loads = 0, inserts = 0, branches = 0, addressing = 0, crossings = 0;
+    double kept = 0; // registers of what no term changes
     bool panels = false;
     for (size_t r = 0; r < reads_; ++r) {
       double times = 1, addresses = 0;
@@ -99,6 +101,7 @@ public:
         inserts += n / reuse;
         panels = true;
       } else if (v.strides[r] == 1 && !apart) {
+        if (isKept(r)) kept += times * vectorsOf(lanes.amount);
         // A vector of 11 lanes is read as 8, 2 and 1.
         loads += times * (static_cast<double>(wholeVectors) +
                           std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
@@ -119,7 +122,10 @@ public:
     bool single = lanes.amount == 1;
     double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
     if (ragged && !partial && !single && rowCount > 1) inserts += 2 * operations;
-    double spilled = 2 * std::max(0.0, operations - accumulators(width_));
+    if (kept > 0 && operations > static_cast<double>(mostTileRegisters(registers_)) &&
+        operations + kept > accumulators())
+      return kNever;
+    double spilled = 2 * std::max(0.0, operations - accumulators());
     // The rows of a short sum overlap: none waits for the accumulators of the one before.
     const bool overlaps = partial && steps_ <= kOverlappedSteps * static_cast<double>(lanes.amount);
     double cycles = std::max({overlaps ? 0 : kLatency, operations / 2, (loads + spilled) / 2, inserts,
@@ -225,13 +231,28 @@ public:
     return fromCaches(lanes, rows, true) <= fromCaches(lanes, rows, false);
   }
 
+  /// Whether neighbours along an axis lie in one line, which no other term reads: rows are then whole quarters of a line.
+  bool shareLines(const TileAxis& axis) const {
+    for (size_t r = 0; r < reads_; ++r)
+      if (axis.strides[r] == 1 && std::ranges::none_of(axes_, [&](const TileAxis& a) {
+            return a.isTerm && a.strides[r] > 0 && a.strides[r] < kApart;
+          }))
+        return true;
+    return false;
+  }
+
   /// Terms that an instruction adds to each lane of the tile.
   int64_t together(AxisPart lanes, const std::vector<AxisPart>& rows) const {
     return lanes.amount < width_ || areRowsOfLanes(lanes, rows) ? 1 : axes_[lanes.axis].together;
   }
 
   /// Results of a tile. A sum of one read adds what lies in memory: no register holds it.
-  int64_t mostLanes() const { return (jumps_ > 0 && reads_ == 1 ? 16 : mostTileRegisters(width_)) * width_; }
+  int64_t mostLanes() const {
+    if (jumps_ > 0 && reads_ == 1) return 16 * width_;
+    const bool isGated = std::ranges::any_of(
+        axes_, [](const TileAxis& a) { return std::ranges::find(a.gates, true) != a.gates.end(); });
+    return (isGated ? mostTileRegisters(registers_) : mostProductRegisters(registers_)) * width_;
+  }
 
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -267,8 +288,13 @@ private:
       5; ///< a sum of at most this length is unrolled, and its gates fold
 
   /// Registers available for accumulators.
-  static constexpr double accumulators(int64_t registerLanes) { return registerLanes < 16 ? 13 : 28; }
+  double accumulators() const { return registers_ < 32 ? 13 : 28; }
 
+  /// Whether a read gives the same for all terms, without a question: registers may keep it.
+  bool isKept(size_t read) const {
+    return std::ranges::none_of(
+        axes_, [&](const TileAxis& a) { return a.gates[read] || (a.isTerm && a.strides[read] != 0); });
+  }
   /// Whether the vectors of a read move by less than their length from term to term, as those of windows do.
   bool isShifted(size_t read, AxisPart lanes) const {
     if (width_ != 8 || axes_[lanes.axis].isTerm) return false;
@@ -391,7 +417,7 @@ private:
   size_t reads_;
   int64_t width_;
   bool hasMasks_, keepsOrder_;
-  int64_t sums_, threads_;
+  int64_t sums_, threads_, registers_;
   WrittenOut written_;
   double steps_ = 1, results_ = 1;
   double streams_ = 0;             ///< reads that come from memory, each element once

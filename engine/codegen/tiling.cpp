@@ -47,10 +47,12 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
   const int64_t registerLanes = machine.registerLanes;
   std::vector<std::vector<int64_t>> few, many;
   for (const TileAxis& a : axes) {
-    few.push_back(a.isTerm ? std::vector<int64_t>{1} : amounts(a, TileModel::kMaxRows, 4));
+    few.push_back(a.isTerm ? std::vector<int64_t>{1}
+                           : amounts(a, TileModel::kMaxRows, model.shareLines(a) ? 4 : a.wholeRows));
     // Terms that no whole vectors divide: the part that is left over counts less in longer vectors.
     const bool isRagged = model.isJoined(a) && a.extent % registerLanes && a.extent >= TileModel::kLongSum;
-    many.push_back(amounts(a, isRagged ? 2 * TileModel::kMaxVector : TileModel::kMaxVector, registerLanes));
+    const int64_t most = std::max(TileModel::kMaxVector, 4 * registerLanes);
+    many.push_back(amounts(a, isRagged ? 2 * TileModel::kMaxVector : most, registerLanes));
   }
   double best = TileModel::kNever;
   AxisPart lanes{0, 1};

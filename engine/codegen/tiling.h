@@ -27,18 +27,22 @@ constexpr int64_t kMostPlaces = 512;
 
 constexpr double kCached = 200 << 10; ///< elements that a core keeps near itself: of a second cache of 1 MB
 
-/// Most registers that the results of a tile fill; more would be more code at the same speed. AVX-512 has 32
-/// registers.
-constexpr int64_t mostTileRegisters(int64_t registerLanes) {
-  return registerLanes < 16 ? 12 : 16;
+/// Most registers, of 16 or 32 vectors, that the results of a tile fill where loads have gates, or lanes are a row's.
+constexpr int64_t mostTileRegisters(int64_t registers) {
+  return registers < 32 ? 12 : 16;
+}
+/// The same of a product's tile: a quarter is left for what a step reads. Each load then serves more products, which counts where
+/// another thread of the core takes half of the instructions that it begins.
+constexpr int64_t mostProductRegisters(int64_t registers) {
+  return registers / 4 * 3;
 }
 
 /// Whether every lane of a sum keeps an accumulator until the end of the loop: `lanes` in all, for `results`
 /// results. Otherwise lanes are combined inside the loop.
-constexpr bool keepsAccumulators(int64_t lanes, int64_t results, int64_t registerLanes) {
+constexpr bool keepsAccumulators(int64_t lanes, int64_t results, int64_t registerLanes, int64_t registers) {
   constexpr int64_t kFewLanes = 64, kFewResults = 8;
   bool wholeRegisters = registerLanes > 1 && lanes / results % registerLanes == 0; // per result
-  return wholeRegisters ? lanes <= mostTileRegisters(registerLanes) * registerLanes
+  return wholeRegisters ? lanes <= mostProductRegisters(registers) * registerLanes
                         : lanes <= kFewLanes && results < kFewResults;
 }
 
@@ -57,6 +61,7 @@ struct TileAxis {
       1; ///< terms that an instruction adds to each lane if the axis becomes lanes (dot_products.h)
   /// If tiles do not divide the axis, the last tile may compute results again; of terms, the rest may follow the loop.
   bool mayOverlap = false;
+  int64_t wholeRows = 4; ///< a tile that does not divide the axis has a multiple of so many rows of it
   static constexpr int64_t kNotLinear = INT64_MIN; ///< the address uses divisions and remainders
 };
 
@@ -87,6 +92,7 @@ struct TileMachine {
   int64_t sums = 1;          ///< reductions in the loop: each has accumulators of its own
   int64_t threads = 1;       ///< that the kernel is worth, and the machine has
   bool keepsOrder = false;   ///< no loop may go outside of others
+  int64_t registers = 16;    ///< vectors that the processor keeps (vectorRegisters)
 };
 
 /// Steps of each thread from which on the last one may repeat some, where threads do not divide them.

@@ -36,6 +36,34 @@ TEST_CASE("a product of matrices is computed in rows of two vectors") {
   CHECK(t.lanes <= 96);
 }
 
+TEST_CASE("a product fills three quarters of 32 registers, with rows that divide nothing where they gain") {
+  Pool pool;
+  PoolScope nodes(pool);
+  auto tileOf = [](int64_t rows, int64_t columns, int64_t extraReads, bool gated) {
+    std::vector<TileAxis> axes{output(0, rows, {512, 0}, false), output(1, columns, {0, 1}, true),
+                               term(2, 512, {1, columns})};
+    for (TileAxis& a : axes) {
+      a.mayOverlap = !a.isTerm;
+      a.wholeRows = 2;
+      for (int64_t i = 0; i < extraReads; ++i) { // of what no term changes, such as x[i, j] * (a @ b)
+        a.strides.push_back(a.isTerm ? 0 : a.writtenInOrder ? 1 : columns);
+        a.gates.push_back(false);
+      }
+    }
+    if (gated) axes[0].gates[0] = true;
+    TileMachine machine{axes[0].strides.size(), 16};
+    machine.registers = 32;
+    return chooseTile(axes, machine);
+  };
+  const Tile product = tileOf(1024, 1024, 0, false);
+  CHECK(product.lanes == 24 * 16);
+  CHECK(1024 % product.parts[0].amount != 0);
+  CHECK(tileOf(1020, 1024, 0, false).lanes == 20 * 16); // five rows divide 1,020
+  // A gate takes registers, and so do 24 vectors that wait for the end of the loop.
+  CHECK(tileOf(1024, 1024, 0, true).lanes <= 16 * 16);
+  CHECK(tileOf(1024, 1024, 1, false).lanes <= 16 * 16);
+}
+
 TEST_CASE(
     "a product with a transposed matrix takes its columns as lanes, where a panel of them is read often") {
   Pool pool;
