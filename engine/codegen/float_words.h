@@ -34,12 +34,12 @@ inline bool isDouble(UOp v) {
 struct Layout {
   DType bits;
   int mantissa;
-  int64_t bias, mask;
+  int64_t bias;
 };
 inline Layout layoutOf(UOp v) {
   int n = laneCount(v);
-  if (isDouble(v)) return {dtypes::int64.vec(n), 52, 1023, 2047};
-  return {dtypes::int32.vec(n), 23, 127, 255};
+  if (isDouble(v)) return {dtypes::int64.vec(n), 52, 1023};
+  return {dtypes::int32.vec(n), 23, 127};
 }
 
 /// a*b + c, rounded once if the machine can. The target alone decides, so every kernel computes the same

@@ -32,31 +32,25 @@ constexpr double kInf = std::numeric_limits<double>::infinity(),
 /// Conditions on an argument, which fold to a constant where its interval is known.
 class Argument {
 public:
-  explicit Argument(UOp v) : v_(v), interval_(floatInterval(v)) {}
+  explicit Argument(UOp v) : v_(v), is_(floatBounds(v)) {}
 
-  UOp isNan() const { return interval_ ? no() : ne(v_, v_); }
   UOp below(double c) const {
-    if (interval_ && interval_->high < c) return yes();
-    if (interval_ && interval_->low >= c) return no();
-    return v_ < num(v_, c);
+    if (is_.high < c && !is_.maybeNan) return yes();
+    return is_.low >= c ? no() : v_ < num(v_, c);
   }
   UOp above(double c) const {
-    if (interval_ && interval_->low > c) return yes();
-    if (interval_ && interval_->high <= c) return no();
-    return num(v_, c) < v_;
+    if (is_.low > c && !is_.maybeNan) return yes();
+    return is_.high <= c ? no() : num(v_, c) < v_;
   }
-  UOp isNot(double c) const {
-    if (interval_ && (interval_->high < c || c < interval_->low)) return yes();
-    return ne(v_, num(v_, c));
-  }
+  UOp isNot(double c) const { return is_.high < c || c < is_.low ? yes() : ne(v_, num(v_, c)); }
   /// Whether the argument is known to lie between these bounds.
-  bool within(double low, double high) const { return interval_ && interval_->within(low, high); }
+  bool within(double low, double high) const { return !is_.maybeNan && low <= is_.low && is_.high <= high; }
   UOp yes() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{1}); }
   UOp no() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{0}); }
 
 private:
   UOp v_;
-  std::optional<FloatInterval> interval_;
+  FloatBounds is_;
 };
 template <typename C>
 UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
@@ -71,13 +65,14 @@ struct Exponent {
   double high = 1, low = 0;
 };
 
-/// A constant of the type stands for a number that it cannot hold: 1/ln 2, which makes 2^(c*v) the natural e^v, or the logarithm
-/// of a whole number, as of 10. Any other constant is taken as it is.
+/// A constant of the type stands for a number that it cannot hold: 1/ln 2, which makes 2^(c*v) the natural e^v, twice that, or the
+/// logarithm of a whole number, as of 10. Any other constant is taken as it is.
 long double meant(double c, bool wide) {
   auto isNearest = [&](long double exact) {
     return wide ? static_cast<double>(exact) == c : static_cast<float>(exact) == static_cast<float>(c);
   };
-  if (const auto e = 1 / std::numbers::ln2_v<long double>; isNearest(e)) return e;
+  for (const long double e : {1 / std::numbers::ln2_v<long double>, 2 / std::numbers::ln2_v<long double>})
+    if (isNearest(e)) return e;
   if (c > 17) return c;
   const long double base = std::round(std::exp2(static_cast<long double>(c)));
   if (const long double exact = std::log2(base); base >= 2 && isNearest(exact)) return exact;
@@ -187,17 +182,17 @@ UOp log2Of(UOp v, UOp more, const MultiplyAdd& multiplyAdd) {
   UOp normal = tiny.where(mul(v, scale), v);
   // The exponent of normal / 0.75, which brings the mantissa into [0.75, 1.5).
   UOp bits = mul(normal, 4.0 / 3.0).bitcast(l.bits);
-  UOp e = (shiftDown(bits, l.mantissa) & bits.constLike(l.mask)) + bits.constLike(-l.bias);
+  // Of what is no positive number e and m are anything: the results stand below.
+  UOp e = shiftDown(bits, l.mantissa) + bits.constLike(-l.bias);
   UOp m = (normal.bitcast(l.bits) + shiftLeft(e, l.mantissa) * e.constLike(-1)).bitcast(v.dtype());
-  UOp exponent = e.cast(v.dtype()) + tiny.where(num(v, isDouble(v) ? -54 : -25), num(v, 0.0));
+  UOp exponent = tiny.where(e + e.constLike(isDouble(v) ? -54 : -25), e).cast(v.dtype());
   UOp beyond = more ? eq(e, e.constLike(0)).where(more, add(m, -1)) : add(m, -1);
   UOp result =
       (isDouble(v) ? log2ByQuotient(m, beyond, multiplyAdd) : log2ByPolynomial(beyond, multiplyAdd)) +
       exponent;
-  result = arg.isNot(kInf).where(result, num(v, kInf));
-  result = arg.below(0.0).where(num(v, kNan), result);
-  result = arg.isNot(0.0).where(result, num(v, -kInf));
-  return arg.isNan().where(v, result);
+  UOp beneath = arg.isNot(0.0).where(num(v, kNan), num(v, -kInf));
+  result = arg.above(0.0).where(result, beneath);
+  return arg.below(kInf).where(result, v);
 }
 
 UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {

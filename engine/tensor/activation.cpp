@@ -101,9 +101,13 @@ Tensor Tensor::tanh() const {
                                     0.00058918899588174334, -0.0014557048421519496, 0.0035921145924042453,
                                     -0.0088632346074577748, 0.021869488495914119,   -0.053968253967215972,
                                     0.13333333333331948,    -0.33333333333333326};
-  Tensor x = realValues(*this), isNear = x.abs().lt(0.5), near = isNear.where(x, 0), square = near.mul(near);
+  // Above it (1 - e) / (1 + e), e = exp(-2 |x|), of a size that is cut where the quotient is 1: a bounded e needs no cases.
+  Tensor x = realValues(*this), size = magnitudeOf(*this), isNear = size.lt(0.5);
+  Tensor near = isNear.where(x, 0), square = near.mul(near);
+  const double most = isWide(x) ? 22 : 10;
+  Tensor e = size.gt(most).where(most, size).mul(-2 / std::numbers::ln2).exp2();
   Tensor p = isWide(x) ? polynomial(square, kWide) : polynomial(square, kNarrow);
-  return isNear.where(near.mul(square.mul(p).add(1)), x.mul(2.0, true).sigmoid().mul(2.0, true).sub(1.0));
+  return isNear.where(near.mul(square.mul(p).add(1)), withSignOf(x, e.sub(1, true).div(e.add(1, true))));
 }
 Tensor Tensor::gelu() const {
   OperationScope op("gelu");
@@ -143,7 +147,11 @@ Tensor Tensor::softplus(double beta) const {
 }
 Tensor Tensor::mish() const {
   OperationScope op("mish");
-  return mul(softplus().tanh());
+  // tanh(log(1 + e^x)) = n / (n + 2), n = e^x (e^x + 2); above 0 both are divided by e^2x, since the gradient's terms would cancel.
+  Tensor x = realValues(*this), negative = lt(0);
+  Tensor d = negative.where(x, x.neg()).exp(), square = d.mul(d);
+  Tensor n = negative.where(square, 1.0).add(d.mul(2.0)), rest = negative.where(1.0, square).mul(2.0);
+  return mul(n.div(n.add(rest)));
 }
 Tensor Tensor::softsign() const {
   OperationScope op("softsign");
