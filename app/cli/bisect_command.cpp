@@ -182,7 +182,7 @@ int bisect(const BisectArguments& o) {
   if (!fs::is_regular_file(o.script, ignored))
     throw Error(ErrorKind::File,
                 fmt::format("{}: no such file; give a script, or a .uoptrace and --kernel", o.script));
-  if (o.script.ends_with(".uoptrace")) return bisectKernel(o);
+  if (isTraceFile(o.script)) return bisectKernel(o);
   if (!o.kernel.empty() || !o.line.empty() || !o.what.empty())
     throw Error(
         ErrorKind::Value,

@@ -3,6 +3,7 @@
 #include "app/cli/replay_command.h"
 #include "app/cli/sandbox.h"
 #include "app/cli/teach_command.h"
+#include "replay/compare/stored_compilations.h"
 #include "replay/teach/by_hand.h"
 #include "replay/teach/kept_variants.h"
 #include "viz/pictures/rule_picture.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace uopscope::cli {
@@ -26,7 +28,10 @@ void mustExist(const std::string& path) {
 }
 
 bool isStored(const std::string& path) {
-  return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus");
+  std::ifstream in(path, std::ios::binary);
+  char magic[6] = {};
+  return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus") ||
+         (in.read(magic, 6) && std::string_view(magic, 6) == "SQLite");
 }
 
 /// Runs the script and captures its compilations in `corpus`.
@@ -42,7 +47,7 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
 }
 
 void mustBeTrace(const WhatIfArguments& o) {
-  if (!o.input.ends_with(".uoptrace"))
+  if (!isTraceFile(o.input))
     throw Error(ErrorKind::Value, "--without-step, --alternative and --by-hand name steps of a trace: give a "
                                   ".uoptrace file");
 }
@@ -179,7 +184,7 @@ void keepVariant(const WhatIfArguments& o, size_t variants, const std::string& k
 
 /// The kernels of the input: the one that is asked for, or all. For a trace, numbers are those that ls prints.
 std::vector<Compilation> kernelsOf(const WhatIfArguments& o, const std::string& kernel) {
-  if (o.input.ends_with(".uoptrace") && !kernel.empty()) {
+  if (!kernel.empty() && isTraceFile(o.input)) {
     Trace trace(o.input);
     return {storedCompilation(trace, trace.findScope(kernel))};
   }

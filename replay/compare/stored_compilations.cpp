@@ -110,7 +110,7 @@ bool compiles(const ScopeInfo& scope) {
   return scope.kind == ScopeKind::Kernel || scope.kind == ScopeKind::Schedule;
 }
 
-bool isTrace(const std::string& path) {
+bool holdsTrace(const std::string& path) {
   try {
     return Database::openReadOnly(path).pragma("application_id") == kTraceApplicationId;
   } catch (const Error&) {
@@ -119,6 +119,10 @@ bool isTrace(const std::string& path) {
 }
 
 } // namespace
+
+bool isTraceFile(const std::string& path) {
+  return path.ends_with(".uoptrace") || holdsTrace(path);
+}
 
 Compilation storedCompilation(Trace& trace, ScopeId id) {
   const ScopeInfo& scope = trace.scope(id);
@@ -173,7 +177,7 @@ TemporaryFile::~TemporaryFile() {
 
 StoredCompilations::StoredCompilations(const std::string& path, const std::function<bool(double)>& progress)
     : given_(path) {
-  if (!isTrace(path)) {
+  if (!holdsTrace(path)) {
     warning_ = Corpus::open(path).warning();
     return;
   }

@@ -45,6 +45,9 @@ private:
   std::map<uint64_t, int64_t> scopes_;
 };
 
+/// Whether the file is a trace, by its name or its content.
+bool isTraceFile(const std::string& path);
+
 /// One kernel or schedule of a trace. Error(File) or Error(Value) for one that this engine cannot read.
 Compilation storedCompilation(Trace& trace, ScopeId scope);
 

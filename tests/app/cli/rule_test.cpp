@@ -134,4 +134,12 @@ TEST_CASE("whatif --keep writes corpora that can be stepped through together") {
       call(f, {"replay", "diff", f.file("both-0.uopcorpus"), f.file("both-1.uopcorpus"), "--json"});
   CHECK(r.code == 0);
   CHECK(contains(r.out, "\"changed\""));
+  // What a file is says its content, whatever its name.
+  for (auto [from, to] :
+       {std::pair{trace, f.file("a.trace")}, {f.file("both-0.uopcorpus"), f.file("a.corpus")}}) {
+    std::filesystem::copy_file(from, to);
+    CHECK(call(f, {"whatif", to, "--opts", "none", "--no-times"}).code == 0);
+  }
+  CHECK(call(f, {"whatif", f.file("a.trace"), "--kernel", number, "--opts", "none", "--no-times"}).code == 0);
+  CHECK(contains(call(f, {"bisect", f.file("a.trace")}).err, "name it with --kernel"));
 }

@@ -88,6 +88,74 @@ TEST_CASE("nothing is known of loads, of what may overflow, and of what may not 
   CHECK_FALSE(floatInterval(UOp::constant(dtypes::float32, std::nan(""))));
 }
 
+TEST_CASE("a condition bounds what it chooses, and leaves NaN where no comparison excludes it") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp x = read(memory(0, 8), UOp::range(8, 0));
+  auto f32 = [](double v) { return UOp::constant(dtypes::float32, v); };
+  const UOp minus = x * f32(-1), size = (x < f32(0)).where(minus, x);
+  const FloatBounds any = floatBounds(x), magnitude = floatBounds(size),
+                    largest = floatBounds(x.alu(Op::MAX, {minus}));
+  CHECK((any.maybeNan && std::isinf(any.low) && std::isinf(any.high)));
+  for (const FloatBounds& b : {magnitude, largest}) CHECK((b.low == 0 && std::isinf(b.high) && b.maybeNan));
+  const FloatBounds cut = floatBounds((f32(10) < size).where(f32(10), size));
+  CHECK((cut.low == 0 && cut.high == 10 && cut.maybeNan));
+  const FloatBounds near = floatBounds((size < f32(0.5)).where(size, f32(0)));
+  CHECK((near.low == 0 && near.high == 0.5 && !near.maybeNan));
+  const FloatBounds decay = floatBounds((f32(10) < size).where(f32(10), size) * f32(-2.885));
+  CHECK((decay.low > -28.9 && decay.high >= 0 && decay.high < 1e-30 && decay.maybeNan));
+  CHECK(floatBounds(x - x).maybeNan);         // inf - inf
+  CHECK(floatBounds(size * f32(0)).maybeNan); // 0 * inf
+  CHECK_FALSE(floatInterval((f32(10) < size).where(f32(10), size)));
+}
+
+TEST_CASE("values of random expressions of any float, infinity and NaN too, lie within their bounds") {
+  std::mt19937 random(12);
+  int bounded = 0, without = 0;
+  for (int round = 0; round < 600; ++round) {
+    Pool pool;
+    PoolScope scope(pool);
+    const UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
+    auto f32 = [&] {
+      return UOp::constant(dtypes::float32, (static_cast<int>(random() % 400) - 200) / 16.0);
+    };
+    UOp u = word.bitcast(dtypes::float32);
+    for (unsigned depth = 0; depth < 2 + random() % 5; ++depth) {
+      const UOp c = f32(), minus = u * UOp::constant(dtypes::float32, -1.0);
+      const UOp forms[] = {(c < u).where(c, u),
+                           (u < c).where(c, u),
+                           (u < c).where(u, c),
+                           (u < c).where(minus, u),
+                           u.alu(Op::MAX, {minus}),
+                           u.alu(Op::MAX, {c}),
+                           u * c,
+                           u + c,
+                           u.alu(Op::EXP2),
+                           minus,
+                           (u < c).where(u, minus),
+                           randomExpression(random, word, 1) + u};
+      u = forms[random() % std::size(forms)];
+    }
+    const FloatBounds b = floatBounds(u);
+    bounded += std::isfinite(b.low) || std::isfinite(b.high);
+    without += !b.maybeNan;
+    for (int i = 0; i < 60; ++i) {
+      constexpr int64_t kSpecial[] = {0,          1,          0x7f7fffff, 0x7f800000,
+                                      0x7f800001, 0x7fffffff, 0x3f800000, 0x00800000};
+      const int64_t at = i < 8 ? kSpecial[i] : static_cast<int64_t>(random() >> 1);
+      const double value = evaluated(u, word, at);
+      CAPTURE(u.render());
+      CAPTURE(at);
+      if (std::isnan(value))
+        CHECK(b.maybeNan);
+      else
+        CHECK((b.low <= value && value <= b.high));
+    }
+  }
+  CHECK(bounded > 200);
+  CHECK(without > 20);
+}
+
 TEST_CASE("values of random expressions lie within their intervals") {
   std::mt19937 random(11);
   int bounded = 0;
