@@ -22,8 +22,12 @@ FloatBounds rounded(DType type, double low, double high, bool maybeNan) {
   high = std::nextafter(high, kInf);
   if (type.kind() == Scalar::Float32) {
     constexpr double kLargest = std::numeric_limits<float>::max();
-    low = low < -kLargest ? -kInf : std::min(low, static_cast<double>(static_cast<float>(low)));
-    high = high > kLargest ? kInf : std::max(high, static_cast<double>(static_cast<float>(high)));
+    low = low < -kLargest  ? -kInf
+          : low > kLargest ? kLargest
+                           : std::min(low, double{static_cast<float>(low)});
+    high = high > kLargest    ? kInf
+           : high < -kLargest ? -kLargest
+                              : std::max(high, double{static_cast<float>(high)});
   }
   return {low, high, maybeNan};
 }
@@ -61,11 +65,11 @@ public:
     const Scalar kind = u.dtype().kind();
     if (kind != Scalar::Float32 && kind != Scalar::Float64) return kAnything;
     switch (u.op()) {
-    case Op::CONST: return ofConst(u.constValue());
+    case Op::CONST: return ofConst(kind, u.constValue());
     case Op::VCONST: {
       const auto& values = u.arg().as<std::vector<ConstValue>>();
-      FloatBounds all = ofConst(values[0]);
-      for (const ConstValue& v : values) all = joined(all, ofConst(v));
+      FloatBounds all = ofConst(kind, values[0]);
+      for (const ConstValue& v : values) all = joined(all, ofConst(kind, v));
       return all;
     }
     case Op::VECTORIZE:
@@ -87,9 +91,11 @@ public:
   }
 
 private:
-  static FloatBounds ofConst(const ConstValue& v) {
+  /// A kernel's constant is rounded to its type.
+  static FloatBounds ofConst(Scalar kind, const ConstValue& v) {
     if (v.isInvalid() || std::isnan(v.asDouble())) return kAnything;
-    return {v.asDouble(), v.asDouble(), false};
+    const double d = kind == Scalar::Float32 ? double{static_cast<float>(v.asDouble())} : v.asDouble();
+    return {d, d, false};
   }
   static FloatBounds joined(FloatBounds a, FloatBounds b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high), a.maybeNan || b.maybeNan};

@@ -79,6 +79,16 @@ void addDeciding(std::vector<UOp>& to, const TileAxis& axis) {
       to.insert(to.end(), axis.knownWith[r].begin(), axis.knownWith[r].end());
 }
 
+constexpr double kWorthFilling = 1 << 20; ///< iterations of a kernel whose tiles need not divide its axes
+
+/// Iterations of the reduction's loops.
+double workOf(const KernelShape& k) {
+  double work = 1;
+  for (const auto* ranges : {&k.outputs, &k.summed})
+    for (UOp r : *ranges) work *= static_cast<double>(std::max<int64_t>(1, extentOf(r)));
+  return work;
+}
+
 /// Steps of a stride that lie side by side in memory: with them written out, so do the elements along the loop around them.
 void joinSteps(std::vector<TileAxis>& axes, const TileAxis& stride) {
   for (TileAxis& a : axes)
@@ -97,13 +107,14 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
   std::vector<DotSum> dots;
   if (vars::tc && k.reduction) dots = dotSums(s.target(), std::span(&k.reduction, 1), s.stores());
   std::erase_if(dots, [&](const DotSum& d) { return !mayUse(s.target(), *d.core); });
-  // A tile of six rows that overlap has half as many results again as one of four that divide. Of 16 registers a plain product alone
-  // gains by it: windows lose more by rows that begin anywhere, small numbers by elements that are widened one by one.
+  // A tile of six rows that overlap has half as many results again as one of four that divide, which is seen in kernels of some work.
+  // Of 16 registers a plain product alone gains by it: windows lose more by rows that begin anywhere, small numbers by elements that
+  // are widened one by one.
   const bool isProduct = k.summed.size() == 1 && k.reads.size() == 2 && k.reduction.src(0).is(Op::MUL) &&
                          std::ranges::all_of(k.reads, [](UOp read) {
                            return read.src(0).dtype().base().scalar().itemsize() >= 4;
                          });
-  const bool fillsRegisters = isProduct || vectorRegisters(s.target()) >= 32;
+  const bool fillsRegisters = workOf(k) >= kWorthFilling && (isProduct || vectorRegisters(s.target()) >= 32);
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
     a.oneByOne = !s.mayBecomeLanes(r);
@@ -127,9 +138,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
 TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t width) {
   const bool areMasked =
       std::ranges::all_of(k.reads, [&](UOp read) { return hasMasks(s.target(), read.src(0).dtype()); });
-  double work = 1;
-  for (const auto* ranges : {&k.outputs, &k.summed})
-    for (UOp r : *ranges) work *= static_cast<double>(std::max<int64_t>(1, extentOf(r)));
+  const double work = workOf(k);
   int64_t threads = s.target().hasThreads ? std::min<int64_t>(cpuCount(), s.target().globalMax[0]) : 1;
   threads = std::clamp<int64_t>(
       threads, 1, std::max<int64_t>(1, static_cast<int64_t>(std::min(work / kWorkPerThread, 1e6))));

@@ -51,8 +51,11 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
                            : amounts(a, TileModel::kMaxRows, model.shareLines(a) ? 4 : a.wholeRows));
     // Terms that no whole vectors divide: the part that is left over counts less in longer vectors.
     const bool isRagged = model.isJoined(a) && a.extent % registerLanes && a.extent >= TileModel::kLongSum;
-    const int64_t most = std::max(TileModel::kMaxVector, 4 * registerLanes);
-    many.push_back(amounts(a, isRagged ? 2 * TileModel::kMaxVector : most, registerLanes));
+    many.push_back(amounts(a, isRagged ? 2 * TileModel::kMaxVector : TileModel::kMaxVector, registerLanes));
+    // Results may be up to four whole vectors.
+    for (int64_t d = TileModel::kMaxVector + registerLanes; !a.isTerm && d <= 4 * registerLanes;
+         d += registerLanes)
+      if (!a.oneByOne && d <= a.extent && (a.extent % d == 0 || a.mayOverlap)) many.back().push_back(d);
   }
   double best = TileModel::kNever;
   AxisPart lanes{0, 1};
