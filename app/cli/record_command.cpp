@@ -100,7 +100,7 @@ ScriptKind kindOf(const std::string& script) {
       throw Error(ErrorKind::File, fmt::format("{}: a program that may not be executed", script));
     return ScriptKind::Program;
   }
-  if (std::memcmp(magic, "SQLi", 4) == 0)
+  if (isDatabaseFile(script))
     throw Error(ErrorKind::File,
                 fmt::format("{}: a trace, not a script; open it with: uopscope open {}", script, script));
   return ScriptKind::Python;

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace uopscope::cli {
@@ -28,10 +27,7 @@ void mustExist(const std::string& path) {
 }
 
 bool isStored(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  char magic[6] = {};
-  return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus") ||
-         (in.read(magic, 6) && std::string_view(magic, 6) == "SQLite");
+  return path.ends_with(".uoptrace") || path.ends_with(".uopcorpus") || isDatabaseFile(path);
 }
 
 /// Runs the script and captures its compilations in `corpus`.
@@ -48,8 +44,9 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
 
 void mustBeTrace(const WhatIfArguments& o) {
   if (!isTraceFile(o.input))
-    throw Error(ErrorKind::Value, "--without-step, --alternative and --by-hand name steps of a trace: give a "
-                                  ".uoptrace file");
+    throw Error(ErrorKind::Value,
+                "--without-step, --alternative and --by-hand name steps of a trace: give one "
+                "(uopscope record makes it)");
 }
 
 /// What matches in the graphs that --by-hand names.

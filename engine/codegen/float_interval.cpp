@@ -202,10 +202,4 @@ FloatBounds floatBounds(UOp value) {
   return Finder().of(value);
 }
 
-std::optional<FloatInterval> floatInterval(UOp value) {
-  const FloatBounds b = floatBounds(value);
-  if (b.maybeNan || !isFinite(b)) return {};
-  return FloatInterval{b.low, b.high};
-}
-
 } // namespace uopscope

@@ -6,31 +6,21 @@
 // reciprocals in place of divisions, which compilers of GPUs may use. Only float32 and float64 have
 // bounds.
 //
-//   floatInterval(BITCAST(x & 0x7fffff | 0x3f800000))  ->  [1, 1.99999988]
-//   floatInterval(a load)                              ->  none
-//   floatBounds(WHERE(9 < x, 9, x))                    ->  [-inf, 9] or NaN
+//   floatBounds(BITCAST(x & 0x7fffff | 0x3f800000))  ->  [1, 1.99999988]
+//   floatBounds(a load)                              ->  [-inf, inf] or NaN
+//   floatBounds(WHERE(9 < x, 9, x))                  ->  [-inf, 9] or NaN
 #pragma once
 #include "engine/uop/uop.h"
 
-#include <optional>
-
 namespace uopscope {
 
-/// Both bounds are finite. Every lane of a vector lies between them.
-struct FloatInterval {
-  double low, high;
-  bool within(double from, double to) const { return from <= low && high <= to; }
-};
-
-/// Where a value lies that is not NaN; the bounds may be infinite. A value of which nothing is known has [-inf, inf] or NaN.
+/// Where every lane of a value lies that is not NaN; the bounds may be infinite.
 struct FloatBounds {
   double low, high;
   bool maybeNan;
 };
 
+/// [-inf, inf] or NaN for a value of which nothing is known, or whose bounds take more than a few dozen nodes.
 FloatBounds floatBounds(UOp value);
-/// None if the value may be NaN or infinite, if it has no bounds, or if computing them takes more than a few
-/// dozen nodes.
-std::optional<FloatInterval> floatInterval(UOp value);
 
 } // namespace uopscope

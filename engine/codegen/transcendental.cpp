@@ -32,25 +32,27 @@ constexpr double kInf = std::numeric_limits<double>::infinity(),
 /// Conditions on an argument, which fold to a constant where its interval is known.
 class Argument {
 public:
-  explicit Argument(UOp v) : v_(v), is_(floatBounds(v)) {}
+  explicit Argument(UOp v) : v_(v), bounds_(floatBounds(v)) {}
 
   UOp below(double c) const {
-    if (is_.high < c && !is_.maybeNan) return yes();
-    return is_.low >= c ? no() : v_ < num(v_, c);
+    if (bounds_.high < c && !bounds_.maybeNan) return yes();
+    return bounds_.low >= c ? no() : v_ < num(v_, c);
   }
   UOp above(double c) const {
-    if (is_.low > c && !is_.maybeNan) return yes();
-    return is_.high <= c ? no() : num(v_, c) < v_;
+    if (bounds_.low > c && !bounds_.maybeNan) return yes();
+    return bounds_.high <= c ? no() : num(v_, c) < v_;
   }
-  UOp isNot(double c) const { return is_.high < c || c < is_.low ? yes() : ne(v_, num(v_, c)); }
+  UOp isNot(double c) const { return bounds_.high < c || c < bounds_.low ? yes() : ne(v_, num(v_, c)); }
   /// Whether the argument is known to lie between these bounds.
-  bool within(double low, double high) const { return !is_.maybeNan && low <= is_.low && is_.high <= high; }
+  bool within(double low, double high) const {
+    return !bounds_.maybeNan && low <= bounds_.low && bounds_.high <= high;
+  }
   UOp yes() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{1}); }
   UOp no() const { return UOp::constant(dtypes::bool_.vec(laneCount(v_)), int64_t{0}); }
 
 private:
   UOp v_;
-  FloatBounds is_;
+  FloatBounds bounds_;
 };
 template <typename C>
 UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 namespace uopscope {
 
@@ -187,6 +188,13 @@ void Database::makeOneFile() const {
     execute("PRAGMA journal_mode = DELETE");
   } catch (const Error&) { // a reader holds the journal: the last one to close removes it
   }
+}
+
+bool isDatabaseFile(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::ifstream in(path, std::ios::binary);
+  std::string begin(kMagic.size(), 0);
+  return in.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kMagic;
 }
 
 Database Database::create(const std::string& path) {

@@ -56,6 +56,9 @@ private:
   std::string path_;
 };
 
+/// Whether a file begins as every database of SQLite does: a trace or a corpus, and no script.
+bool isDatabaseFile(const std::string& path);
+
 class Database {
 public:
   Database() = default;

@@ -16,6 +16,11 @@ namespace {
 
 constexpr int kLanes = 0x7fffff;
 
+/// Whether a value is known to be a number between finite bounds.
+bool isKnown(FloatBounds b) {
+  return !b.maybeNan && std::isfinite(b.low) && std::isfinite(b.high);
+}
+
 /// A number in [1, 2) from the low bits of a word, as random numbers are made.
 UOp mantissa(UOp word) {
   return ((word & word.constLike(kLanes)) | word.constLike(0x3f800000)).bitcast(dtypes::float32);
@@ -62,30 +67,29 @@ TEST_CASE("an interval of a random number, of one minus it, and of its angle") {
   PoolScope scope(pool);
   UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
   UOp uniform = mantissa(word) + UOp::constant(dtypes::float32, -1.0);
-  auto u = floatInterval(uniform);
-  REQUIRE(u);
-  CHECK(u->low == doctest::Approx(0));
-  CHECK(u->high < 1);
-  auto rest =
-      floatInterval(uniform * UOp::constant(dtypes::float32, -1.0) + UOp::constant(dtypes::float32, 1.0));
-  REQUIRE(rest);
-  CHECK(rest->low > 1e-7);
-  auto angle = floatInterval(uniform * UOp::constant(dtypes::float32, 6.2831853));
-  REQUIRE(angle);
-  CHECK(angle->within(-1e-6, 6.2832));
+  const FloatBounds u = floatBounds(uniform);
+  CHECK(isKnown(u));
+  CHECK(u.low == doctest::Approx(0));
+  CHECK(u.high < 1);
+  const FloatBounds rest =
+      floatBounds(uniform * UOp::constant(dtypes::float32, -1.0) + UOp::constant(dtypes::float32, 1.0));
+  CHECK((isKnown(rest) && rest.low > 1e-7));
+  const FloatBounds angle = floatBounds(uniform * UOp::constant(dtypes::float32, 6.2831853));
+  CHECK((isKnown(angle) && angle.low >= -1e-6 && angle.high <= 6.2832));
 }
 
 TEST_CASE("nothing is known of loads, of what may overflow, and of what may not be a number") {
   Pool pool;
   PoolScope scope(pool);
   UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
-  CHECK_FALSE(floatInterval(read(memory(0, 8), UOp::range(8, 0))));
-  CHECK_FALSE(floatInterval(word.bitcast(dtypes::float32))); // NaN is possible
+  CHECK_FALSE(isKnown(floatBounds(read(memory(0, 8), UOp::range(8, 0)))));
+  CHECK_FALSE(isKnown(floatBounds(word.bitcast(dtypes::float32)))); // NaN is possible
   UOp large = mantissa(word) * UOp::constant(dtypes::float32, 2e38);
-  CHECK_FALSE(floatInterval(large * large));
-  CHECK_FALSE(floatInterval((mantissa(word) + UOp::constant(dtypes::float32, -1.0)).alu(Op::RECIPROCAL)));
-  CHECK_FALSE(floatInterval((mantissa(word) * UOp::constant(dtypes::float32, -1.0)).alu(Op::SQRT)));
-  CHECK_FALSE(floatInterval(UOp::constant(dtypes::float32, std::nan(""))));
+  CHECK_FALSE(isKnown(floatBounds(large * large)));
+  CHECK_FALSE(
+      isKnown(floatBounds((mantissa(word) + UOp::constant(dtypes::float32, -1.0)).alu(Op::RECIPROCAL))));
+  CHECK_FALSE(isKnown(floatBounds((mantissa(word) * UOp::constant(dtypes::float32, -1.0)).alu(Op::SQRT))));
+  CHECK_FALSE(isKnown(floatBounds(UOp::constant(dtypes::float32, std::nan("")))));
 }
 
 TEST_CASE("a condition bounds what it chooses, and leaves NaN where no comparison excludes it") {
@@ -106,7 +110,7 @@ TEST_CASE("a condition bounds what it chooses, and leaves NaN where no compariso
   CHECK((decay.low > -28.9 && decay.high >= 0 && decay.high < 1e-30 && decay.maybeNan));
   CHECK(floatBounds(x - x).maybeNan);         // inf - inf
   CHECK(floatBounds(size * f32(0)).maybeNan); // 0 * inf
-  CHECK_FALSE(floatInterval((f32(10) < size).where(f32(10), size)));
+  CHECK_FALSE(isKnown(floatBounds((f32(10) < size).where(f32(10), size))));
 }
 
 TEST_CASE("values of random expressions of any float, infinity and NaN too, lie within their bounds") {
@@ -164,15 +168,15 @@ TEST_CASE("values of random expressions lie within their intervals") {
     PoolScope scope(pool);
     UOp word = UOp::variable("w", 0, 0x7fffffff, dtypes::int32);
     UOp expression = randomExpression(random, word, 1 + round % 5);
-    auto interval = floatInterval(expression);
-    if (!interval) continue;
+    const FloatBounds interval = floatBounds(expression);
+    if (!isKnown(interval)) continue;
     ++bounded;
     for (int i = 0; i < 40; ++i) {
       int64_t at = i == 0 ? 0 : i == 1 ? 0x7fffffff : i == 2 ? kLanes : static_cast<int64_t>(random() >> 1);
       double value = evaluated(expression, word, at);
       CAPTURE(expression.render());
-      CHECK(interval->low <= value);
-      CHECK(value <= interval->high);
+      CHECK(interval.low <= value);
+      CHECK(value <= interval.high);
     }
   }
   CHECK(bounded > 100);
