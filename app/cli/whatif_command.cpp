@@ -45,8 +45,9 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
 void mustBeTrace(const WhatIfArguments& o) {
   if (!isTraceFile(o.input))
     throw Error(ErrorKind::Value,
-                "--without-step, --alternative and --by-hand name steps of a trace: give one "
-                "(uopscope record makes it)");
+                fmt::format("{}: not a trace, and --without-step, --alternative and --by-hand name steps of "
+                            "one; uopscope record {} -o FILE.uoptrace makes it",
+                            o.input, o.input));
 }
 
 /// What matches in the graphs that --by-hand names.
