@@ -151,7 +151,8 @@ Answer Solver::compareAs(UOp before, UOp after, Numbers numbers, unsigned millis
       z3::expr equal = b[l].defined && gates && z3::implies(a[l].valid, a[l].value == b[l].value);
       same = same && z3::implies(a[l].defined, equal);
     }
-    z3::solver solver(c);
+    // Z3's default solver makes all of its tactics first, which takes 7 ms; the questions themselves need one or two.
+    z3::solver solver(c, z3::solver::simple());
     z3::params limits(c);
     // The limit counts steps, so a loaded machine proves as much as an idle one. A limit of time would start a thread of
     // Z3's, whose timer can wait for a lock for ever (4.8.12).
