@@ -1,6 +1,7 @@
 // Finds the index that names the result of a term, and makes the loop over the terms.
 #include "engine/codegen/scattered.h"
 
+#include "engine/base/cpu_count.h"
 #include "engine/codegen/ranges.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/strips.h"
@@ -21,10 +22,10 @@ namespace {
 
 using namespace pat;
 
-constexpr int64_t kMostParts = 8; ///< of results; each goes through all terms
+constexpr int64_t kMostParts = 32; ///< of results; each goes through all terms
 constexpr int64_t kElementsPerTerm =
     64; ///< from here on looking at a term once more costs little beside clearing
-constexpr int64_t kFewElements = 2 << 20; ///< below, one thread clears them in its caches as fast
+constexpr int64_t kFewElements = 1 << 18; ///< below, threads that share rows clear them as fast
 
 /// A term that is the identity of its reduction unless its conditions hold.
 std::optional<SumTerm> termOf(UOp u, Op how) {
@@ -129,15 +130,15 @@ UOp rowsOf(const Scattering& s) {
   return found;
 }
 
-/// Chooses the strip. Where no other loop is left and the results are many beside the terms, clearing them is the work: they are cut
-/// in parts, each of which looks at all terms.
+/// Chooses the strip. Where no other loop is left and the results are many beside the terms, clearing them is the work: each thread gets
+/// a part of them and looks at all terms. Threads that shared each row would fetch each other's ends of it: 2 to 3 times as long.
 void chooseStrip(Scattering& s, int64_t terms, int64_t idOfPart) {
   std::vector<UOp> carriers;
   for (const LoopChoice& c : s.chosen.made) carriers.push_back(c.loop);
   const int64_t id = s.nextId++;
   s.strip = stripOf(s.k, carriers, id, StripKind::Whole);
   const int64_t elements = s.chosen.results() * (s.strip.inner ? extentOf(s.strip.inner) : 1);
-  int64_t parts = kMostParts;
+  int64_t parts = std::min<int64_t>(kMostParts, cpuCount());
   while (extentOf(carriers[0]) % parts) --parts;
   const bool isAlone = std::ranges::all_of(s.strip.rest, [](UOp l) { return extentOf(l) == 1; });
   if (parts > 1 && isAlone && elements >= std::max(kFewElements, kElementsPerTerm * parts * terms))

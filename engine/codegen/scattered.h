@@ -10,7 +10,7 @@
 //   ->   for v: out[v] = x[v];   for j: if 0 <= idx[j] < n: out[idx[j]] = values[j]
 //
 // Several indices may place a term, each in the loop that it is compared with: together they are its place. Where results are many and
-// terms few (x[i, j] of a large x), the results are cut in parts that threads share; each part looks at all terms, and takes its own.
+// terms few (x[i, j] of a large x), each thread has a part of the results, looks at all terms, and takes its own.
 //
 // Terms are taken in their original order, so the results keep their bits. These rules are for targets with
 // few threads: on a GPU the iterations of such loops would wait for each other.

@@ -39,21 +39,26 @@ TEST_CASE("terms with the number of a result go to that result") {
 TEST_CASE("two indices of a term are its place together") {
   Pool pool;
   PoolScope scope(pool);
-  ContextScope settings({{"SPEC", 1}});
   struct Case {
     int64_t rows, columns, width, terms;
     int64_t outer; ///< steps of the loop around the terms: parts, or strips; 0: none
+    int64_t threads = 8;
   };
-  for (auto [rows, columns, width, terms, outer] : {Case{20, 20, 4, 30, 0},
-                                                    {20, 24, 1, 30, 1},
-                                                    {3, 5, 2, 30, -1}, // too few results: nothing is placed
-                                                    {2, 8, 4, 30, 0},
-                                                    {24, 200, 32, 7, 2},
-                                                    {4096, 32, 16, 4000, 8},
-                                                    {4096, 32, 16, 5000, 0}, // too many terms for parts
-                                                    {4096, 16, 16, 10, 0},   // too few results
-                                                    {4095, 32, 32, 10, 7},
-                                                    {4099, 32, 32, 10, 2}}) { // no number of parts divides it
+  for (auto [rows, columns, width, terms, outer, threads] :
+       {Case{20, 20, 4, 30, 0},
+        {20, 24, 1, 30, 1},
+        {3, 5, 2, 30, -1}, // too few results: nothing is placed
+        {2, 8, 4, 30, 0},
+        {24, 200, 32, 7, 2},
+        {4096, 32, 16, 4000, 8},
+        {4096, 32, 16, 5000, 0}, // too many terms for parts
+        {512, 16, 16, 10, 0},    // too few results
+        {4095, 32, 32, 10, 7},
+        {4099, 32, 32, 10, 2}, // no number of parts divides it
+        {4096, 32, 16, 10, 2, 2},
+        {4096, 32, 16, 10, 32, 100},
+        {4096, 32, 16, 10, 0, 1}}) { // one thread clears them all
+    ContextScope settings({{"SPEC", 1}, {"CPU_COUNT", threads}});
     CAPTURE(rows);
     CAPTURE(columns);
     CAPTURE(width);
