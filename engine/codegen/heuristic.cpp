@@ -225,9 +225,8 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
     if (n < 2 || n > kLongestWrittenOut || taken * n > (decides ? kMostPlaces : mostTaken)) continue;
     if (hasTerms && (tile.parts.back().amount % width || tile.parts.back().range == *r))
       continue; // no whole vectors, or those of the lanes taken apart
-    if (tile.vectors && !hasTerms &&
-        (isRowOfPanel(k, *r, tile.parts.back().range) ||
-         (!decides && keepsUnitsBusy(tile, width, s.target()))))
+    if (tile.vectors && (isRowOfPanel(k, *r, tile.parts.back().range) ||
+                         (!hasTerms && !decides && keepsUnitsBusy(tile, width, s.target()))))
       continue;
     if (tryApply(s, OptOp::UNROLL, unrollAxis(s, *r), 0, inWords("a short sum is written out"))) taken *= n;
   }

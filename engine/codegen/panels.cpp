@@ -259,6 +259,58 @@ UOp byRows(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& next
   return memory.after(std::span<const UOp>(&copy, 1)).indexed({from * count + term}, read.dtype());
 }
 
+/// Terms that are lanes and lie apart, such as those of b in a @ b: the panel has a row of lanes for each row of the tile, and is made in
+/// front of all loops that read it again. Null for other reads.
+UOp byTerms(UOp read, UOp reduction, int64_t width, int64_t& space, int64_t& nextId, int64_t& number) {
+  if (!read.is(Op::INDEX) || read.srcCount() != 2 || read.dtype().itemsize() < 4) return {};
+  const UOp index = read.src(1);
+  if (index.is(Op::WHERE)) return {};
+  auto isLinear = [&](UOp r) { return extentOf(r) > 0 && coefficientOf(index, r); };
+  UOp lanes;
+  std::vector<UOp> places, loops; // the ranges that the panel is indexed by, the outermost first
+  int64_t terms = 1;
+  for (UOp r : rangesIn(reduction.src().subspan(1))) {
+    if (!index.dependsOn(r)) continue;
+    const bool isLane = r.axisType() == AxisType::Unroll;
+    if (!isLinear(r) || (isLane && lanes) || (!isLane && r.axisType() != AxisType::Reduce)) return {};
+    terms *= extentOf(r);
+    if (isLane)
+      lanes = r;
+    else
+      places.push_back(r);
+  }
+  width = width * 4 / read.dtype().itemsize();
+  if (!lanes || coefficientOf(index, lanes) == 1 || width < 1 || extentOf(lanes) % width) return {};
+  for (UOp r : reduction.ranges()) {
+    const bool isUsed = index.dependsOn(r);
+    if (isUsed && (!isLinear(r) || (!isLoop(r) && r.axisType() != AxisType::Upcast))) return {};
+    if (r.axisType() == AxisType::Loop && extentOf(r) < 0) return {};
+    if (r.axisType() == AxisType::Loop) loops.push_back(r);
+    if (isUsed && r.axisType() == AxisType::Upcast) places.push_back(r);
+  }
+  const Span span = spanOf(read, loops, true);
+  places.insert(places.begin(), span.loops.begin(), span.loops.end());
+  int64_t elements = extentOf(lanes);
+  for (UOp r : places) elements *= extentOf(r);
+  const int64_t bytes = elements * read.dtype().itemsize();
+  if (elements > terms * kMostColumns || bytes > space || !worthPanel(true, terms, span.reuse, bytes))
+    return {};
+  space -= bytes;
+
+  UOpMap<UOp> first;
+  std::vector<UOp> copied;
+  UOp to = UOp::index(0), from = to;
+  for (UOp r : places) {
+    copied.push_back(first[r] = UOp::range(extentOf(r), nextId++));
+    to = to * extentOf(r) + first[r], from = from * extentOf(r) + r;
+  }
+  copied.push_back(first[lanes] = UOp::range(extentOf(lanes), nextId++, AxisType::Upcast));
+  to = to * extentOf(lanes) + first[lanes], from = from * extentOf(lanes) + lanes;
+  UOp memory = registersOf(read.dtype(), elements, number++);
+  UOp copy = memory.indexed({to}).store(read.substitute(first)).end(copied);
+  return memory.after(std::span<const UOp>(&copy, 1)).indexed({from}, read.dtype());
+}
+
 constexpr RuleDef kPanels[] = {
     RULE("read-from-panel", pat::any(OpSet{Op::INDEX, Op::CAST, Op::BITCAST, Op::XOR}), pat::entry())};
 const KnownRules kPanelsKnown(kPanels);
@@ -314,8 +366,10 @@ UOp packPanels(UOp ast, const Target& target, int64_t nextId) {
     if (std::ranges::any_of(around, [](UOp r) { return r.axisType() == AxisType::Reduce; })) continue;
     for (UOp read : readsOfTerms(reduction)) {
       const UOp group = groupOf(read, reduction);
-      if (UOp converted = byRows(read, reduction, target.aluLanes, space, nextId, number)) {
-        panels[read] = converted;
+      UOp copied = byRows(read, reduction, target.aluLanes, space, nextId, number);
+      if (!copied) copied = byTerms(read, reduction, target.aluLanes, space, nextId, number);
+      if (copied) {
+        panels[read] = copied;
         continue;
       }
       if (group && isShared(read, reduction) && coefficientOf(access(read).src(1), group) == 1) continue;

@@ -18,7 +18,8 @@ namespace uopscope {
 constexpr int64_t kPanelBytes = 4 << 20;
 constexpr int64_t kCopyBytes = 5 << 20; ///< all copies of a kernel: they lie on the stack of a thread, 8 MB
 
-constexpr double kReuseApart = 4; ///< fewest reads of a panel of elements that lie apart
+constexpr double kReuseApart = 4;    ///< fewest reads of a panel of elements that lie apart
+constexpr int64_t kMostColumns = 32; ///< of a panel whose lanes are terms: more columns are lanes themselves
 
 /// Whether a panel is worth its copy. `apart`: the elements of a row are far from each other in memory;
 /// otherwise the rows are. `reuse`: how many times the panel is read.

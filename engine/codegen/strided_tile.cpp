@@ -79,6 +79,11 @@ void addDeciding(std::vector<UOp>& to, const TileAxis& axis) {
       to.insert(to.end(), axis.knownWith[r].begin(), axis.knownWith[r].end());
 }
 
+/// Whether a read is of numbers of fewer than four bytes, which most sums widen.
+bool isNarrow(UOp read) {
+  return read.src(0).dtype().base().scalar().itemsize() < 4;
+}
+
 constexpr double kWorthFilling = 1 << 20; ///< iterations of a kernel whose tiles need not divide its axes
 
 /// Iterations of the reduction's loops.
@@ -111,9 +116,7 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
   // Of 16 registers a plain product alone gains by it: windows lose more by rows that begin anywhere, small numbers by elements that
   // are widened one by one.
   const bool isProduct = k.summed.size() == 1 && k.reads.size() == 2 && k.reduction.src(0).is(Op::MUL) &&
-                         std::ranges::all_of(k.reads, [](UOp read) {
-                           return read.src(0).dtype().base().scalar().itemsize() >= 4;
-                         });
+                         std::ranges::none_of(k.reads, isNarrow);
   const bool fillsRegisters = workOf(k) >= kWorthFilling && (isProduct || vectorRegisters(s.target()) >= 32);
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
@@ -148,7 +151,8 @@ TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t wi
           k.sums,
           threads,
           s.ast().below().has(Op::AFTER),
-          vectorRegisters(s.target())};
+          vectorRegisters(s.target()),
+          std::ranges::any_of(k.reads, isNarrow)};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

@@ -28,8 +28,8 @@ public:
 
   TileModel(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        keepsOrder_(machine.keepsOrder), sums_(machine.sums), threads_(machine.threads),
-        registers_(machine.registers), written_(written) {
+        keepsOrder_(machine.keepsOrder), widens_(machine.widens), sums_(machine.sums),
+        threads_(machine.threads), registers_(machine.registers), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -97,8 +97,8 @@ public:
           if (hasNeighbours(r, row)) crossings += kOtherLine * static_cast<double>(row.amount - 1);
         if (gated) branches += times;
       } else if (double reuse = panelReuse(r, lanes, rows); reuse > 0) {
-        loads += times * vectorsOf(lanes.amount) + 2 * n / reuse;
-        inserts += n / reuse;
+        loads += times * (vectorsOf(lanes.amount) + 2 * n / reuse);
+        inserts += times * n / reuse;
         panels = true;
       } else if (v.strides[r] == 1 && !apart) {
         if (isKept(r)) kept += times * vectorsOf(lanes.amount);
@@ -121,7 +121,9 @@ public:
     }
     bool single = lanes.amount == 1;
     double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
-    if (ragged && !partial && !single && rowCount > 1) inserts += 2 * operations;
+    // Half a register is a register of its own.
+    if (ragged && !partial && !single && 2 * lanes.amount != width_ && rowCount > 1)
+      inserts += 2 * operations;
     if (kept > 0 && operations > static_cast<double>(mostTileRegisters(registers_)) &&
         operations + kept > accumulators())
       return kNever;
@@ -150,8 +152,8 @@ public:
   /// (see panels.h); else 0.
   double panelReuse(size_t read, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
-    if (v.isTerm || v.strides[read] == 1 || v.strides[read] == TileAxis::kNotLinear || lanes.amount < width_)
-      return 0;
+    if (v.isTerm) return termPanelReuse(read, lanes, rows);
+    if (v.strides[read] == 1 || v.strides[read] == TileAxis::kNotLinear || lanes.amount < width_) return 0;
     int64_t terms = 1;
     for (const TileAxis& a : axes_) {
       if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear) return 0;
@@ -183,6 +185,29 @@ public:
                                                            : i); }, lanes, rows);
     }
     return worth(reuse) ? reuse : 0;
+  }
+
+  /// The same where the lanes are terms: the panel has the rows of the tile, too, and is made in front of all loops that read it again.
+  double termPanelReuse(size_t read, AxisPart lanes, const std::vector<AxisPart>& rows) const {
+    const TileAxis& v = axes_[lanes.axis];
+    if (widens_ || v.strides[read] <= 1 || lanes.amount % width_ || v.extent % lanes.amount) return 0;
+    double reuse = 1 / static_cast<double>(threads_);
+    int64_t terms = 1, columns = 1;
+    bool isFree = false; // whether a loop outside of this one reads the panel again
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const TileAxis& a = axes_[i];
+      const int64_t part = partOf(i, lanes, rows);
+      if (a.gates[read] || a.strides[read] == TileAxis::kNotLinear) return 0;
+      if (a.isTerm) {
+        terms *= a.strides[read] ? a.extent : 1;
+      } else if (a.strides[read]) {
+        columns *= isFree ? a.extent : part;
+      } else {
+        reuse *= static_cast<double>(a.extent) / static_cast<double>(part);
+        isFree |= part < a.extent;
+      }
+    }
+    return columns <= kMostColumns && worthPanel(true, terms, reuse, terms * columns * 4) ? reuse : 0;
   }
 
   /// How many times a read is repeated by the loops inside of the innermost loop that its address depends on. `loop`: the axis of
@@ -416,7 +441,7 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  bool hasMasks_, keepsOrder_;
+  bool hasMasks_, keepsOrder_, widens_;
   int64_t sums_, threads_, registers_;
   WrittenOut written_;
   double steps_ = 1, results_ = 1;

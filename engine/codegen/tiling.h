@@ -93,6 +93,7 @@ struct TileMachine {
   int64_t threads = 1;       ///< that the kernel is worth, and the machine has
   bool keepsOrder = false;   ///< no loop may go outside of others
   int64_t registers = 16;    ///< vectors that the processor keeps (vectorRegisters)
+  bool widens = false;       ///< a read is of numbers of fewer than four bytes
 };
 
 /// Steps of each thread from which on the last one may repeat some, where threads do not divide them.

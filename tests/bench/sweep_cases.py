@@ -212,6 +212,8 @@ def products():
     yield Operation("absolute distances", [(512, 64), (512, 64)], lambda x, y: (x.unsqueeze(1) - y).abs().sum(2), lambda x, y: torch().cdist(x, y, p=1), 2)
     yield Operation("product of long sums", [(256, 4096), (4096, 256)], *same(lambda x, w: x @ w), 2)
     yield Operation("Gram matrix", [(1024, 256)], *same(lambda x: x.T @ x), 1)
+    for m, k, n in ((512, 784, 10), (1024, 1024, 5), (4096, 256, 24)):  # few columns, such as a net's classes
+        yield Operation(f"product of {n} columns {m}x{k}", [(m, k), (k, n)], *same(lambda x, w: x @ w), 2)
     yield Operation("low rank", [(1024, 1024), (1024, 8), (8, 1024)], *same(lambda x, a, b: x @ a @ b), 3)
     yield Operation("attention, bias", [(8, 256, 64)] * 3 + [(8, 256, 256)], lambda q, k, v, b: q.scaled_dot_product_attention(k, v, attn_mask=b), lambda q, k, v, b: F().scaled_dot_product_attention(q, k, v, attn_mask=b), 3)
     yield Operation("causal attention", [(2, 8, 256, 64)] * 3, lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=True), lambda q, k, v: F().scaled_dot_product_attention(q, k, v, is_causal=True), 3)

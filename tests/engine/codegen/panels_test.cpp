@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace uopscope;
 using namespace uopscope::testing;
 
@@ -117,6 +119,27 @@ TEST_CASE("a panel of terms that lie side by side is copied by squares") {
   for (UOp u : k.uops)
     gathered += u.is(Op::LOAD) && u.dtype().count() == 1 && u.src(0).bufferOf().arg().i() == 2;
   CHECK(gathered == 0);
+}
+
+TEST_CASE("terms that are lanes and lie apart come together in a panel, a row for each row of the tile") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  auto panels = [&](int64_t rows, int64_t columns, int64_t terms, int64_t apart, DType d = dtypes::float32) {
+    const int64_t lanes = 64 / std::max(4, d.itemsize());
+    const std::vector<Opt> tile{
+        {OptOp::UPCAST, 0, {2}}, {OptOp::UPCAST, 1, {5}}, {OptOp::UNROLL, 0, {lanes}}};
+    return panelsOf(checkKernel(stridedProduct(rows, columns, terms, apart, 1, tile, d), plainTarget(16), 5,
+                                {}, d == dtypes::float16 ? 1e-2 : 1e-5));
+  };
+  CHECK(panels(80, 10, 128, 10) == 1); // all columns, for all rows
+  CHECK(panels(80, 10, 128, 13) == 1);
+  CHECK(panels(80, 10, 128, 10, dtypes::int32) == 1);
+  CHECK(panels(80, 10, 128, 10, dtypes::float64) == 1);
+  CHECK(panels(6, 10, 128, 10) == 0);                   // three rows of tiles read it
+  CHECK(panels(80, 10, 128, 10, dtypes::float16) == 0); // halves are widened
+  // By itself the tile of ten columns has lanes of terms, where they fill vectors.
+  CHECK(panelsOf(checkKernel(stridedProduct(200, 10, 256, 10, 1), plainTarget(16), 5, {}, 1e-5)) == 1);
 }
 
 TEST_CASE("short sums of terms that a panel brings together stay loops, of which the panel has rows") {

@@ -1,7 +1,8 @@
 # Tiles of 24 registers (12 of 16) whose rows and columns overlap, on every level of this processor, against NumPy in float64.
 #
 # A tile of 6 x 64 or 8 x 48 divides few matrices: the last one begins earlier and computes some results again. It must not add to what the
-# first one stored, nor read or write beyond the matrix. Tiles divide in kernels of less than 2**20 iterations, so each case has more.
+# first one stored, nor read or write beyond the matrix. Tiles divide in kernels of less than 2**20 iterations, so each case has more,
+# but for products of few columns, which have tiles of their own.
 import itertools, unittest
 import numpy as np
 from tinygrad import Tensor
@@ -28,6 +29,20 @@ class WideTiles(unittest.TestCase):
       for way in ways:
         with self.subTest(rows=rows, terms=terms, columns=columns, dtype=dtype.__name__, way=way), Context(**way):
           for got in (x @ y, xt.T @ y, x @ yt.T): self.assertTrue((abs(got.numpy().astype(np.float64) - right) <= bound).all())
+
+  def test_few_columns(self):
+    """Terms are lanes, and the second matrix is turned in a panel; or columns fill a part of a register."""
+    for columns, terms, dtype in itertools.product((1, 3, 8, 10, 20, 24), (64, 100, 384), TYPES):
+      a, b = draw(301, terms, dtype=dtype), draw(terms, columns, dtype=dtype)
+      a[3, 5], b[8, 0] = np.inf, np.nan
+      wide = [x.astype(np.float64) for x in (a, b)]
+      right, bound = wide[0] @ wide[1], TYPES[dtype] * (abs(wide[0]) @ abs(wide[1]))
+      x, y, xt, yt = Tensor(a), Tensor(b), Tensor(a.T.copy()), Tensor(b.T.copy())
+      for way in dict(), WAYS[(terms + columns) % len(WAYS)]:
+        with self.subTest(columns=columns, terms=terms, dtype=dtype.__name__, way=way), Context(**way):
+          for got in (x @ y, xt.T @ y, x @ yt.T):
+            got = got.numpy().astype(np.float64)
+            with np.errstate(invalid="ignore"): self.assertTrue(((abs(got - right) <= bound) | (got == right) | (np.isnan(got) & np.isnan(right))).all())
 
   def test_what_follows_a_product(self):
     for rows, columns in ((130, 196), (98, 260), (1000, 50)):
