@@ -152,7 +152,8 @@ TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t wi
           threads,
           s.ast().below().has(Op::AFTER),
           vectorRegisters(s.target()),
-          std::ranges::any_of(k.reads, isNarrow)};
+          std::ranges::any_of(k.reads, isNarrow),
+          k.reduction && k.reduction.arg().op() == Op::MUL && k.reduction.dtype().isFloat()};
 }
 
 StridedTile chooseStridedTile(const std::vector<TileAxis>& axes, const TileMachine& machine,

@@ -28,8 +28,8 @@ public:
 
   TileModel(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        keepsOrder_(machine.keepsOrder), widens_(machine.widens), sums_(machine.sums),
-        threads_(machine.threads), registers_(machine.registers), written_(written) {
+        keepsOrder_(machine.keepsOrder), widens_(machine.widens), multiplies_(machine.multiplies),
+        sums_(machine.sums), threads_(machine.threads), registers_(machine.registers), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
       if (a.isTerm) steps_ *= static_cast<double>(a.extent);
@@ -138,6 +138,7 @@ public:
     // If lanes are terms, a step of the loop takes several terms.
     double steps = v.isTerm ? steps_ / static_cast<double>(lanes.amount) : steps_;
     cycles += kStepOverhead + kCrossing * crossings + (stores + (v.isTerm ? 3 * operations : 0)) / steps;
+    if (multiplies_ && v.isTerm && steps > kFewFactors) cycles += operations * kSubnormals / steps;
     // Along the terms, memory is read in order by any tile. Across them, a wider tile reads more of each row.
     if (v.isTerm) cycles = std::max(cycles, streams_ * vectorsOf(all) * kStreamCycles);
     if (partial) cycles += joining(lanes.amount, rowCount) * static_cast<double>(all);
@@ -303,7 +304,10 @@ private:
       128; ///< steps of a row that the processor runs beside those of the next rows
   static constexpr double kLeftOver =
       8; ///< terms that take as long as those that are left over behind a loop
-  static constexpr double kAddressing = 6; ///< operations of an address with divisions
+  static constexpr double kAddressing = 6;  ///< operations of an address with divisions
+  static constexpr double kFewFactors = 64; ///< after which a product of random numbers becomes subnormal
+  /// Cycles of the subnormal products of an accumulator: some 25, each of 150, until it is 0.
+  static constexpr double kSubnormals = 25 * 150;
   static constexpr double kThere = 0.4; ///< part of the lanes of a strided window that is read; the rest is 0
   static constexpr double kPanelCare =
       1.08;                          ///< factor on the cost of a panel: at equal cost, contiguous memory
@@ -441,7 +445,7 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  bool hasMasks_, keepsOrder_, widens_;
+  bool hasMasks_, keepsOrder_, widens_, multiplies_;
   int64_t sums_, threads_, registers_;
   WrittenOut written_;
   double steps_ = 1, results_ = 1;

@@ -94,6 +94,7 @@ struct TileMachine {
   bool keepsOrder = false;   ///< no loop may go outside of others
   int64_t registers = 16;    ///< vectors that the processor keeps (vectorRegisters)
   bool widens = false;       ///< a read is of numbers of fewer than four bytes
+  bool multiplies = false;   ///< the reduction is a product of floats
 };
 
 /// Steps of each thread from which on the last one may repeat some, where threads do not divide them.

@@ -195,6 +195,20 @@ TEST_CASE(
   CHECK(masked.cycles < chooseTile(axes, {2, 16}).cycles); // lanes side by side are read under a mask
 }
 
+TEST_CASE("a product of many floats has more accumulators, each of fewer factors, than a sum") {
+  Pool pool;
+  PoolScope nodes(pool);
+  auto lanesOf = [](int64_t factors, bool multiplies) {
+    TileMachine machine{1, 16};
+    machine.registers = 32;
+    machine.multiplies = multiplies;
+    return chooseTile({output(0, 1024, {factors}, true), term(1, factors, {1})}, machine).parts.back().amount;
+  };
+  CHECK(lanesOf(2048, false) == 16);
+  CHECK(lanesOf(2048, true) == 32);
+  CHECK(lanesOf(1024, true) == lanesOf(1024, false)); // 64 factors a lane
+}
+
 TEST_CASE("a sum across rows takes one long run of memory, not short ones of several rows") {
   Pool pool;
   PoolScope nodes(pool);
