@@ -126,6 +126,33 @@ UOp exponentOfFactor(Match& m) {
   return m[x].constLike(log2Of(*laneInt(m[c])));
 }
 
+// --- quotients of bfloat16 ---
+//
+// Quotients of numbers of 8 bits lie 2**-17 of themselves and more away from what lies between two bfloat16s, or, in the range of subnormal
+// results, exactly there. The product with a reciprocal errs by 2**-22 at most, and hits what float32 can hold, so it rounds to the same number.
+
+constexpr DTypeMask kMaskBFloat16 = 1u << static_cast<unsigned>(Scalar::BFloat16);
+
+/// Whether loops around the quotient leave the divisor as it is: its reciprocal is computed outside of them.
+bool isDivisorShared(const Match& m) {
+  return m[y].ranges().size() < m.root().ranges().size();
+}
+UOp asFloat32(UOp v) {
+  return v.cast(dtypes::float32.vec(laneCount(v)));
+}
+UOp dividend(Match& m) {
+  return asFloat32(m[x]);
+}
+/// A power of two by which the divisor's reciprocal becomes finite.
+UOp scaleOfDivisor(Match& m) {
+  const UOp by = asFloat32(m[y]);
+  auto number = [&](double v) { return UOp::constant(by.dtype(), v); };
+  return ((by < number(0x1p-126)) & (number(-0x1p-126) < by)).where(number(0x1p64), number(1.0));
+}
+UOp scaledReciprocal(Match& m) {
+  return (asFloat32(m[y]) * scaleOfDivisor(m)).alu(Op::RECIPROCAL, {});
+}
+
 // --- operations of machines ---
 
 template <Op o>
@@ -247,6 +274,9 @@ constexpr RuleDef kDecompositions[] = {
          guard::when(has<Op::SUB>, "the device has no subtraction")),
     RULE("to-division", recip(x), op(Op::FDIV, 1, x),
          guard::when(has<Op::FDIV>, "the device has no division of floats")),
+    RULE("quotient-by-reciprocal", op(Op::FDIV, x, y).withDtype(kMaskBFloat16),
+         toRoot(made(dividend) * made(scaledReciprocal) * made(scaleOfDivisor)),
+         guard::when(isDivisorShared, "each quotient has a divisor of its own")),
     RULE("float-of-wrapped", op(Op::CAST, x), floatOfWrapped),
 };
 const KnownRules kDecompositionsKnown(kDecompositions);

@@ -120,8 +120,8 @@ std::vector<double> exp2Polynomial(bool wide, long double c) {
 
 /// 2^(c*v), where c*v = n + c*r: n whole and |c*r| <= 1/2, so it is 2 * 2^(c*r) * 2^(n-1). Adding a number whose last bit is 1
 /// rounds c*v; where that number also holds the bias of an exponent, the sum's last bits are the exponent of 2^(n-1). Below the
-/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity and to
-/// 0. A NaN stays one all the way.
+/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity, and to
+/// an exponent of no bits, which makes the power 0. A NaN stays one all the way.
 UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v), rises = by.factor > 0;
   const Layout l = layoutOf(v);
@@ -130,8 +130,12 @@ UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   // Where c*v is below, or above, an exponent.
   auto below = [&](double n) { return rises ? arg.below(n / c) : arg.above(n / c); };
   auto above = [&](double n) { return rises ? arg.above(n / c) : arg.below(n / c); };
-  const double top = wide ? 1024.25 : 128.25, bottom = wide ? -1080 : -152, up = wide ? 128 : 64;
-  const UOp cut = above(top).where(num(v, top / c), below(bottom).where(num(v, bottom / c), v));
+  const double top = wide ? 1024.25 : 128.25, up = wide ? 128 : 64;
+  const double bottom = 1 - static_cast<double>(l.bias) - up;
+  // One cut after the other, so that processors take a maximum and a minimum.
+  const UOp from = below(bottom).where(num(v, bottom / c), v), most = num(v, top / c);
+  const UOp over = above(top), isOver = over == arg.no() ? over : rises ? most < from : from < most;
+  const UOp cut = isOver.where(most, from);
   const UOp tiny = below(wide ? -1000 : -120);
   const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
   const UOp sum = by.factor == 1 ? add(cut, rounder) : multiplyAdd(cut, num(v, c), num(v, rounder));
@@ -147,9 +151,7 @@ UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   DType bits = (wide ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
   UOp power = shiftLeft(tiny.where(add(sum, up), sum).bitcast(bits), l.mantissa).bitcast(v.dtype());
   UOp result = horner(rest, exp2Polynomial(wide, by.factor), multiplyAdd) * power;
-  // Nothing is multiplied down to 0: a processor takes a hundred cycles more for a result that underflows.
-  UOp down = below(bottom).where(num(v, 0.0), num(v, std::ldexp(1.0, -static_cast<int>(up))));
-  return tiny.where(result * down, result);
+  return tiny.where(mul(result, std::ldexp(1.0, -static_cast<int>(up))), result);
 }
 
 /// log2 m = 2/ln 2 * (s + s^3/3 + s^5/5 ...), s = (m-1)/(m+1), |s| <= 1/5; `beyond` is m - 1.

@@ -91,6 +91,8 @@ constexpr TensorProgram kPrograms[] = {
        return Made{some({1, 4, 9, 9}).conv2d(some({4, 2, 3, 3}, dtypes::float32, 2), {}, 2, {2}, {1}, {1})};
      }},
     {"softmax", [] { return Made{some({5, 12}).softmax()}; }},
+    {"rows of bfloat16s by a number each",
+     [] { return Made{some({6, 64}, dtypes::bfloat16) / some({6, 1}, dtypes::bfloat16, 2)}; }},
     {"layer norm", [] { return Made{some({6, 16}).layernorm()}; }},
     {"variance", [] { return Made{some({7, 9}).var(std::vector<int64_t>{0}), some({7, 9}).std()}; }},
     {"sums by index",
