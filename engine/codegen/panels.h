@@ -25,7 +25,7 @@ constexpr int64_t kMostColumns = 32; ///< of a panel whose lanes are terms: more
 /// otherwise the rows are. `reuse`: how many times the panel is read.
 constexpr bool worthPanel(bool apart, int64_t rows, double reuse, int64_t bytes) {
   constexpr int64_t kRowsApart = 16, kRows = 128;
-  constexpr double kReuse = 16;
+  constexpr double kReuse = 8;
   return bytes <= kPanelBytes && rows >= (apart ? kRowsApart : kRows) &&
          reuse >= (apart ? kReuseApart : kReuse);
 }

@@ -25,6 +25,8 @@ std::vector<int64_t> amounts(const TileAxis& axis, int64_t upTo, int64_t whole) 
 }
 
 constexpr size_t kOthersKept = 3;
+constexpr double kGain = 0.97,
+                 kFillingGain = 0.99; ///< parts of another tile's price below which a tile is chosen
 
 void keepOthers(Tile& tile, const std::vector<TileAxis>& axes,
                 std::vector<std::pair<double, std::vector<AxisPart>>> tried) {
@@ -57,9 +59,12 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
          d += registerLanes)
       if (!a.oneByOne && d <= a.extent && (a.extent % d == 0 || a.mayOverlap)) many.back().push_back(d);
   }
-  double best = TileModel::kNever;
-  AxisPart lanes{0, 1};
-  std::vector<AxisPart> rows;
+  struct Best {
+    double cycles = TileModel::kNever;
+    AxisPart lanes{0, 1};
+    std::vector<AxisPart> rows = {};
+    bool fills = false; // its results take more than mostTileRegisters
+  } any, filling;
   std::vector<std::pair<double, std::vector<AxisPart>>> tried;
   auto consider = [&](AxisPart v, const std::vector<AxisPart>& along) {
     double c = model.cost(v, along);
@@ -67,10 +72,12 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
       tried.push_back({c, {v}});
       tried.back().second.insert(tried.back().second.end(), along.begin(), along.end());
     }
-    if (c >= best * 0.97) return; // larger tiles come later and must gain something
-    best = c;
-    lanes = v;
-    rows = along;
+    int64_t all = v.amount;
+    for (AxisPart r : along) all *= r.amount;
+    const bool fills = all > mostTileRegisters(machine.registers) * registerLanes;
+    // Larger tiles come later and must gain something.
+    if (c < any.cycles * kGain) any = {c, v, along, fills};
+    if (fills && c < filling.cycles * kGain) filling = {c, v, along, fills};
   };
   for (size_t v = 0; v < axes.size(); ++v)
     for (int64_t n : many[v]) {
@@ -91,16 +98,19 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
   for (size_t v = 0; v < axes.size() && model.wantsLongRuns(); ++v)
     for (int64_t n = 2 * TileModel::kMaxVector; n <= model.mostLanes(); n *= 2)
       if (!axes[v].isTerm && !axes[v].oneByOne && axes[v].extent % n == 0) consider({v, n}, {});
+  // A tile that fills the registers gains more where another thread of the core takes half of the instructions that it begins.
+  if (!any.fills && filling.cycles < any.cycles * kFillingGain) any = filling;
   // A third axis, where it makes the tile cheaper.
-  if (rows.size() == 1) {
-    AxisPart v = lanes, row = rows[0];
+  if (any.rows.size() == 1) {
+    AxisPart v = any.lanes, row = any.rows[0];
     for (size_t b = 0; b < axes.size(); ++b)
       if (b != v.axis && b != row.axis)
         for (int64_t m : few[b])
           if (m > 1) consider(v, {{b, m}, row});
   }
+  const auto& [cycles, lanes, rows, fills] = any;
   Tile tile;
-  tile.cycles = best;
+  tile.cycles = cycles;
   tile.together = model.together(lanes, rows);
   tile.lanesOutside = model.areLanesOutside(lanes, rows);
   keepOthers(tile, axes, std::move(tried));

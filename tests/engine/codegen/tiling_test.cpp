@@ -59,6 +59,13 @@ TEST_CASE("a product fills three quarters of 32 registers, with rows that divide
   CHECK(product.lanes == 24 * 16);
   CHECK(1024 % product.parts[0].amount != 0);
   CHECK(tileOf(1020, 1024, 0, false).lanes == 20 * 16); // five rows divide 1,020
+  // Where they cost the same by the model, too: filters by windows of one dimension.
+  std::vector<TileAxis> windows{output(0, 128, {384, 0}, false), output(1, 1024, {0, 1}, true),
+                                term(2, 128, {3, 1026}), term(3, 3, {1, 1})};
+  for (TileAxis& a : windows) a.mayOverlap = !a.isTerm, a.wholeRows = 2;
+  TileMachine wide{2, 16};
+  wide.registers = 32;
+  CHECK(chooseTile(windows, wide).lanes == 24 * 16);
   // A gate takes registers, and so do 24 vectors that wait for the end of the loop.
   CHECK(tileOf(1024, 1024, 0, true).lanes <= 16 * 16);
   CHECK(tileOf(1024, 1024, 1, false).lanes <= 16 * 16);
