@@ -135,6 +135,20 @@ private:
 
   // --- the result ---
 
+  /// The assignments that u writes over and u itself, the innermost first, above the first one that `isKnown`. As calls, long
+  /// chains would not fit on the stack.
+  template <class F>
+  static std::vector<UOp> chainOfAssignments(UOp u, F isKnown) {
+    std::vector<UOp> chain;
+    for (;; u = u.src(0)) {
+      while (u.in(group::kMovement) || u.is(Op::AFTER)) u = u.src(0);
+      if (!u.is(Op::ASSIGN) || isKnown(u)) break;
+      chain.push_back(u);
+    }
+    std::ranges::reverse(chain);
+    return chain;
+  }
+
   /// The view of a buffer that holds the value of a node of the rewritten graph; null if none does.
   UOp located(UOp u, const UOpMap<size_t>& numberOf) {
     std::vector<UOp> chain;
@@ -146,12 +160,16 @@ private:
       const StoredValue& value = state_.stored[it->second];
       if (!value.buffer) return {};
       if (u.is(Op::ASSIGN)) {
-        auto [known, isNew] = assignedAt_.try_emplace(u);
-        if (isNew) {
-          UOp target = located(u.src(0), numberOf);
-          known = assignedAt_.insert_or_assign(u, target).first;
+        auto isKnown = [&](UOp assign) {
+          const auto number = numberOf.find(assign);
+          return assignedAt_.contains(assign) || number == numberOf.end() ||
+                 !state_.stored[number->second].buffer;
+        };
+        for (UOp assign : chainOfAssignments(u, isKnown)) {
+          const UOp target = located(assign.src(0), numberOf);
+          assignedAt_.insert_or_assign(assign, target);
         }
-        at = known->second;
+        at = assignedAt_.find(u)->second;
       } else {
         at = value.buffer;
         Shape room;
@@ -186,8 +204,11 @@ private:
   /// The view of the buffer that an assignment writes.
   UOp assignedView(UOp u) {
     if (u.is(Op::ASSIGN)) {
-      if (auto known = viewAssigned_.find(u); known != viewAssigned_.end()) return known->second;
-      return viewAssigned_[u] = assignedView(u.src(0));
+      for (UOp assign : chainOfAssignments(u, [&](UOp a) { return viewAssigned_.contains(a); })) {
+        const UOp view = assignedView(assign.src(0));
+        viewAssigned_.insert_or_assign(assign, view);
+      }
+      return viewAssigned_.find(u)->second;
     }
     if (!u.in(group::kMovement)) return u.is(Op::BUFFER) ? u : UOp();
     UOp inner = assignedView(u.src(0));

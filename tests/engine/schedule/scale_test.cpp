@@ -2,6 +2,8 @@
 #include "engine/base/clock.h"
 #include "schedule_fixture.h"
 
+#include <pthread.h>
+
 using namespace uopscope;
 using namespace uopscope::test;
 
@@ -59,6 +61,23 @@ TEST_CASE("a chain of assignments is a kernel each, in time near linear") {
     return static_cast<double>(nowNs() - start) * 1e-9;
   };
   CHECK(isNearLinear(run, 200, 2000));
+}
+
+TEST_CASE("a chain of assignments fits on a small stack") {
+  auto work = [](void*) -> void* {
+    Fixture f;
+    UOp other = f.tensor({256}), u = f.tensor({256});
+    for (int k = 0; k < 8000; ++k) u = assign(u, k % 2 ? u + other : u * other);
+    CHECK(f.schedule({u}).items.size() == 8000);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_t thread{};
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstacksize(&attributes, size_t{1} << 20) == 0);
+  REQUIRE(pthread_create(&thread, &attributes, work, nullptr) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
 }
 
 TEST_CASE("a long sum with more results than its parts may have stays one sum, whether or not 64 divides its "
