@@ -84,6 +84,11 @@ bool isNarrow(UOp read) {
   return read.src(0).dtype().base().scalar().itemsize() < 4;
 }
 
+/// Whether a panel may turn the terms of a read: it is of memory, not of a copy, and of no small numbers.
+bool isTurned(UOp read) {
+  return !isNarrow(read) && read.src(0).is(Op::DEFINE_GLOBAL);
+}
+
 constexpr double kWorthFilling = 1 << 20; ///< iterations of a kernel whose tiles need not divide its axes
 
 /// Iterations of the reduction's loops.
@@ -152,7 +157,7 @@ TileMachine machineOf(const KernelOptimizer& s, const KernelShape& k, int64_t wi
           threads,
           s.ast().below().has(Op::AFTER),
           vectorRegisters(s.target()),
-          std::ranges::any_of(k.reads, isNarrow),
+          std::ranges::all_of(k.reads, isTurned),
           k.reduction && k.reduction.arg().op() == Op::MUL && k.reduction.dtype().isFloat()};
 }
 

@@ -28,7 +28,7 @@ public:
 
   TileModel(const std::vector<TileAxis>& axes, const TileMachine& machine, const WrittenOut& written)
       : axes_(axes), reads_(machine.reads), width_(machine.registerLanes), hasMasks_(machine.hasMasks),
-        keepsOrder_(machine.keepsOrder), widens_(machine.widens), multiplies_(machine.multiplies),
+        keepsOrder_(machine.keepsOrder), turnsTerms_(machine.turnsTerms), multiplies_(machine.multiplies),
         sums_(machine.sums), threads_(machine.threads), registers_(machine.registers), written_(written) {
     double all = 1;
     for (const TileAxis& a : axes) {
@@ -191,7 +191,7 @@ public:
   /// The same where the lanes are terms: the panel has the rows of the tile, too, and is made in front of all loops that read it again.
   double termPanelReuse(size_t read, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     const TileAxis& v = axes_[lanes.axis];
-    if (widens_ || v.strides[read] <= 1 || lanes.amount % width_ || v.extent % lanes.amount) return 0;
+    if (!turnsTerms_ || v.strides[read] <= 1 || lanes.amount % width_ || v.extent % lanes.amount) return 0;
     double reuse = 1 / static_cast<double>(threads_);
     int64_t terms = 1, columns = 1;
     bool isFree = false; // whether a loop outside of this one reads the panel again
@@ -445,7 +445,7 @@ private:
   const std::vector<TileAxis>& axes_;
   size_t reads_;
   int64_t width_;
-  bool hasMasks_, keepsOrder_, widens_, multiplies_;
+  bool hasMasks_, keepsOrder_, turnsTerms_, multiplies_;
   int64_t sums_, threads_, registers_;
   WrittenOut written_;
   double steps_ = 1, results_ = 1;

@@ -93,7 +93,7 @@ struct TileMachine {
   int64_t threads = 1;       ///< that the kernel is worth, and the machine has
   bool keepsOrder = false;   ///< no loop may go outside of others
   int64_t registers = 16;    ///< vectors that the processor keeps (vectorRegisters)
-  bool widens = false;       ///< a read is of numbers of fewer than four bytes
+  bool turnsTerms = true;    ///< a panel may bring terms together (byTerms of panels.cpp)
   bool multiplies = false;   ///< the reduction is a product of floats
 };
 

@@ -74,23 +74,23 @@ TEST_CASE("a product fills three quarters of 32 registers, with rows that divide
 TEST_CASE("few columns: lanes of terms from a panel, or half a register of columns") {
   Pool pool;
   PoolScope nodes(pool);
-  auto tileOf = [](int64_t rows, int64_t columns, int64_t terms, bool widens) {
+  auto tileOf = [](int64_t rows, int64_t columns, int64_t terms, bool turnsTerms) {
     std::vector<TileAxis> axes{output(0, rows, {terms, 0}, false), output(1, columns, {0, 1}, true),
                                term(2, terms, {1, columns})};
     TileMachine machine{2, 16};
     machine.registers = 32;
-    machine.widens = widens;
+    machine.turnsTerms = turnsTerms;
     return chooseTile(axes, machine);
   };
   for (int64_t columns : {2, 5, 8, 10, 12, 20, 24}) {
     CAPTURE(columns);
-    const Tile t = tileOf(1024, columns, 512, false);
+    const Tile t = tileOf(1024, columns, 512, true);
     CHECK(t.parts.back().isTerm);
     CHECK(t.vectors);
     CHECK(t.parts.size() == 3);
   }
-  // No vectors of terms, a panel that is read too seldom, numbers that are widened: eight columns are the lanes.
-  for (const Tile& t : {tileOf(1024, 8, 100, false), tileOf(4, 8, 512, false), tileOf(1024, 8, 512, true)}) {
+  // No vectors of terms, a panel that is read too seldom, numbers that no panel turns: eight columns are the lanes.
+  for (const Tile& t : {tileOf(1024, 8, 100, true), tileOf(4, 8, 512, true), tileOf(1024, 8, 512, false)}) {
     CHECK(!t.parts.back().isTerm);
     CHECK(t.parts.back().amount == 8);
     CHECK(t.lanes > 8);
