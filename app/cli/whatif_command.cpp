@@ -45,9 +45,9 @@ void capture(const WhatIfArguments& o, const std::string& corpus) {
 void mustBeTrace(const WhatIfArguments& o) {
   if (!isTraceFile(o.input))
     throw Error(ErrorKind::Value,
-                fmt::format("{}: not a trace, and --without-step, --alternative and --by-hand name steps of "
-                            "one; uopscope record {} -o FILE.uoptrace makes it",
-                            o.input, o.input));
+                fmt::format("{}: not a trace, and --without-step, --alternative, --by-hand and kept variants "
+                            "belong to one: give a .uoptrace file, which uopscope record makes of a script",
+                            o.input));
 }
 
 /// What matches in the graphs that --by-hand names.

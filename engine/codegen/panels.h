@@ -9,6 +9,9 @@
 //
 //   for n: for m: for k: acc += a[m*K + k] * b[k*N + n..]
 //   for n: { for k: panel[k] = b[k*N + n..];  for m: for k: acc += a[m*K + k] * panel[k] }
+// Of few columns the lanes are terms, which lie apart as well. Their panel has a row of lanes for each column:
+//
+//   panel[n][k..] = b[k, n];  for m: for n: for k by lanes: acc[m, n][lanes] += a[m, k..] * panel[n][k..]
 #pragma once
 #include "engine/codegen/target.h"
 

@@ -142,7 +142,7 @@ def test_bfloat16_rounds_to_even():
     same((t + t).float()[:500], bfloat16(bfloat16(x[:500]) * 2))
 
 def test_rows_of_bfloat16_by_a_number_each():
-  """Such a row is multiplied by a reciprocal in float32. Every divisor there is, with 1,120 dividends in all: the quotient is rounded once."""
+  """Such a row is multiplied by a reciprocal in float32. Every divisor there is, with 1,040 dividends in all, 32 each: the quotient is rounded once."""
   bits = np.arange(65536, dtype=np.uint16)
   special = np.array([0, 0x8000, 1, 0x7f, 0x80, 0x81, 0x3f80, 0xbf81, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0x0100, 0x8001, 0x4049], np.uint16)
   wide = lambda b: (b.astype(np.uint32) << 16).view(np.float32)
