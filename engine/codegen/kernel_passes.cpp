@@ -224,6 +224,7 @@ UOp streamLargeResults(const KernelPass& pass, UOp sink, const Target& target) {
 
 UOp addControlFlow(const KernelPass& pass, UOp sink, const Target& target) {
   ControlFlowContext order = orderLoops(sink);
+  if (order.before.empty()) return graphRewrite(sink, matchers().none, {.name = pass.name});
   return graphRewriteBottomUp(sink, *pass.rules(target), {.name = pass.name, .ctx = order});
 }
 

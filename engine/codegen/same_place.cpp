@@ -1,5 +1,6 @@
 // Looks at the index as a sum: a multiple of the range gives each step a place of its own, or a slab as wide as the rest of
-// the sum. What is no such sum is evaluated step by step, once with all other ranges at their first value and once at their last.
+// the sum, and so do multiples of its digits, such as r / 8 * 100 + r % 8. What is no such sum is evaluated step by step,
+// once with all other ranges at their first value and once at their last.
 #include "engine/codegen/same_place.h"
 
 #include "engine/rules/algebra.h"
@@ -12,6 +13,9 @@
 namespace uopscope {
 
 namespace {
+
+constexpr int64_t kFar =
+    int64_t{1} << 40; ///< no index is that large, and products of two such numbers are not asked for
 
 bool readsMemory(UOp index, UOp range) {
   if (!index.below().has(Op::INDEX)) return false;
@@ -55,10 +59,87 @@ UOpMap<Follower> followersOf(UOp gate, UOp range) {
   return found;
 }
 
+/// factor * (range / below % count).
+struct RangeDigit {
+  int64_t below = 1, count = 1, factor = 1;
+};
+
+/// A range's quotient, remainder or both, as one of its digits.
+std::optional<RangeDigit> digitOf(const Term& term, UOp range) {
+  const int64_t steps = 1 + range.vmax();
+  RangeDigit digit{.below = 1, .count = steps, .factor = term.factor};
+  std::vector<UOp> outerFirst;
+  for (UOp x = term.node; x != range; x = x.src(0)) {
+    const bool isByConst = x.in({Op::IDIV, Op::MOD}) && x.src(1).isConst() && x.src(1).constValue().i > 0;
+    if (!isByConst || outerFirst.size() == 3) return std::nullopt;
+    outerFirst.push_back(x);
+  }
+  for (auto x = outerFirst.rbegin(); x != outerFirst.rend(); ++x) {
+    const int64_t by = x->src(1).constValue().i;
+    const bool isCut = digit.count % by != 0 && by < digit.count && digit.below * digit.count < steps;
+    if (isCut || digit.below > kFar / by) return std::nullopt;
+    if (x->is(Op::MOD)) {
+      digit.count = std::min(digit.count, by);
+    } else {
+      digit.below *= by;
+      digit.count = (digit.count + by - 1) / by;
+    }
+  }
+  return digit;
+}
+
+/// Whether the digits tell all steps from one another and their sum keeps them apart.
+bool isPlaceNotation(std::vector<RangeDigit> digits, int64_t steps) {
+  std::sort(digits.begin(), digits.end(),
+            [](const RangeDigit& a, const RangeDigit& b) { return a.below < b.below; });
+  int64_t told = 1;
+  for (const RangeDigit& d : digits) {
+    if (d.below != told) return false;
+    told *= d.count;
+  }
+  if (told < steps) return false;
+  auto size = [](const RangeDigit& d) { return std::abs(d.factor); };
+  std::sort(digits.begin(), digits.end(),
+            [&](const RangeDigit& a, const RangeDigit& b) { return size(a) < size(b); });
+  int64_t reach = 0;
+  for (const RangeDigit& d : digits) {
+    if (size(d) <= reach || size(d) > kFar / d.count) return false;
+    reach += size(d) * (d.count - 1);
+  }
+  return true;
+}
+
+/// Where a tile begins whose last one is moved back to end with the axis: (r * 6 if r < 85 else 506).
+bool isStartOfTiles(UOp x, UOp range) {
+  if (!x.is(Op::WHERE) || !x.src(0).is(Op::CMPLT) || x.src(0).src(0) != range || !x.src(2).isConst())
+    return false;
+  const UOp end = x.src(0).src(1);
+  if (!end.isConst() || end.constValue().i < range.vmax()) return false;
+  const Linear start = linearOf(x.src(1));
+  if (start.terms.size() != 1 || start.terms[0].node != range || std::abs(start.terms[0].factor) > kFar)
+    return false;
+  const int64_t step = start.terms[0].factor, last = step * (range.vmax() - 1) + start.constant;
+  return range.vmax() < kFar / (1 + std::abs(step)) && step > 0 && x.src(2).constValue().i > last;
+}
+
+/// Whether the terms that depend on the range are its digits, each at a place of its own in the sum, or one start of a tile.
+bool keepsStepsApart(const Linear& sum, UOp range) {
+  std::vector<Term> depending;
+  for (const Term& t : sum.terms)
+    if (t.node.dependsOn(range)) depending.push_back(t);
+  if (depending.size() == 1 && isStartOfTiles(depending[0].node, range)) return true;
+  std::vector<RangeDigit> digits;
+  for (const Term& t : depending) {
+    const std::optional<RangeDigit> digit = digitOf(t, range);
+    if (!digit) return false;
+    digits.push_back(*digit);
+  }
+  return isPlaceNotation(std::move(digits), 1 + range.vmax());
+}
+
 } // namespace
 
 std::optional<Slab> slabOf(UOp gated, UOp range) {
-  constexpr int64_t kFar = int64_t{1} << 40;
   const rules::GateBounds gate(validOf(gated));
   const Linear sum = linearOf(indexOf(gated));
   Slab slab{.stride = 0, .least = sum.constant, .most = sum.constant};
@@ -95,12 +176,9 @@ std::optional<Slab> slabOf(UOp gated, UOp range) {
 bool mayCoincide(UOp place, UOp range) {
   if (!place.dependsOn(range) || readsMemory(place, range)) return true;
   const Linear sum = linearOf(place);
-  const auto depending = std::count_if(sum.terms.begin(), sum.terms.end(),
-                                       [&](const Term& t) { return t.node.dependsOn(range); });
-  const bool plain =
-      std::any_of(sum.terms.begin(), sum.terms.end(), [&](const Term& t) { return t.node == range; });
-  if (plain && depending == 1) return false;
-  constexpr int64_t kSteps = 256;
+  if (keepsStepsApart(sum, range)) return false;
+  constexpr int64_t kSteps = 4096;
+  if (range.vmax() >= kSteps) return true;
   Binding at;
   for (const bool last : {false, true}) {
     // What is no arithmetic, such as another loop or a number read elsewhere, stays at one end of its bounds.
@@ -108,7 +186,7 @@ bool mayCoincide(UOp place, UOp range) {
       for (UOp s : u.src())
         if (!s.in(group::kElementwise) && !s.isConst()) at[s] = ConstValue::ofInt(last ? s.vmax() : s.vmin());
     std::set<int64_t> seen;
-    for (int64_t step = 0; step <= std::min(range.vmax(), kSteps - 1); ++step) {
+    for (int64_t step = 0; step <= range.vmax(); ++step) {
       at[range] = ConstValue::ofInt(step);
       const std::optional<ConstValue> value = evaluate(place, at);
       if (!value || !seen.insert(value->i).second) return true;

@@ -449,7 +449,7 @@ private:
   IdMap<uint32_t> places_; ///< index in values_, by slot
   std::deque<Value> values_;
   std::set<uint32_t> stored_; ///< ids of the written buffers
-  std::map<std::string, int> counters_;
+  std::map<std::string_view, int> counters_; ///< by prefixes, which are literals
   std::string body_;
   bool streams_ = false;        ///< some store goes past the caches
   std::vector<UOp> conditions_; ///< conditions of the open IFs

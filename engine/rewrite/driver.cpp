@@ -47,9 +47,8 @@ public:
 
   UOp run(UOp root) {
     if (untouched(root)) return root;
-    stack_.push_back({root, root, Stage::Enter, 0});
+    stack_.push_back({root, root, Stage::Enter, false, 0});
     while (!stack_.empty()) {
-      if (stack_.size() > limit_) endless("more than {} nodes in flight (REWRITE_STACK_LIMIT)", limit_);
       switch (stack_.back().stage) {
       case Stage::Enter: enter(); break;
       case Stage::Rebuild: rebuild(); break;
@@ -85,6 +84,7 @@ private:
     UOp original; ///< the node whose result this frame computes
     UOp current;  ///< its latest form
     Stage stage;
+    bool isChanged; ///< a source that was looked at has become another node
     uint32_t nextSrc;
   };
   /// Result of a node, or null while it is in flight.
@@ -103,9 +103,13 @@ private:
       if (!state->node) endless("a rule made an expression of the node it rewrites");
       return true;
     }
-    stack_.push_back({u, u, down_ ? Stage::Enter : Stage::Rebuild, 0});
-    if (!down_) done_.set(u.slot(), {nullptr});
+    open(u);
     return false;
+  }
+  void open(UOp u) {
+    if (stack_.size() >= limit_) endless("more than {} nodes in flight (REWRITE_STACK_LIMIT)", limit_);
+    stack_.push_back({u, u, down_ ? Stage::Enter : Stage::Rebuild, false, 0});
+    if (!down_) done_.set(u.slot(), {nullptr});
   }
   UOp resultOf(UOp u) {
     State* state = done_.find(u.slot());
@@ -159,20 +163,23 @@ private:
 
   void rebuild() {
     {
-      // Sources come first, left to right. The frame is resumed here after each source.
+      // Sources come first, left to right. The frame is resumed here, at the same source, after each one that was not known.
       Frame& frame = stack_.back();
-      while (frame.nextSrc < frame.current.srcCount())
-        if (!known(frame.current.src(frame.nextSrc++))) return;
+      const std::span<const UOp> sources = frame.current.src();
+      for (; frame.nextSrc < sources.size(); ++frame.nextSrc) {
+        const UOp s = sources[frame.nextSrc];
+        if (untouched(s)) continue;
+        const State* state = done_.find(s.slot());
+        if (!state) return open(s);
+        if (!state->node) endless("a rule made an expression of the node it rewrites");
+        frame.isChanged |= state->node != s.node();
+      }
     }
     Frame& frame = stack_.back();
-    src_.clear();
-    bool changed = false;
-    for (UOp s : frame.current.src()) {
-      src_.emplace_back(resultOf(s));
-      changed |= src_.back() != s;
-    }
     UOp result;
-    if (changed) {
+    if (frame.isChanged) {
+      src_.clear();
+      for (UOp s : frame.current.src()) src_.push_back(resultOf(s));
       result = frame.current.withSrc(src_);
     } else {
       if (up_) result = apply(*up_, frame.current, false);

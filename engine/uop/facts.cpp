@@ -282,14 +282,19 @@ void computeRanges(UOp u) {
         for (UOp inner : *r.node()->facts->ranges) remove(inner);
     }
   };
+  // Mostly one source is inside of all the loops that the others are in.
   const std::vector<UOp>* shared = nullptr;
   bool allShared = true;
+  auto holds = [](const std::vector<UOp>& all, const std::vector<UOp>& some) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end(),
+                         [](UOp a, UOp b) { return a.id() < b.id(); });
+  };
   for (UOp s : u.src()) {
     const std::vector<UOp>* r = s.node()->facts->ranges;
-    if (r->empty()) continue;
-    if (!shared)
+    if (r->empty() || r == shared) continue;
+    if (!shared || (allShared && holds(*r, *shared)))
       shared = r;
-    else if (shared != r)
+    else if (!holds(*shared, *r))
       allShared = false;
   }
   constexpr OpSet kChanges{Op::RANGE, Op::BUFFERIZE, Op::REDUCE, Op::END,

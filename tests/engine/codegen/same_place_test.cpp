@@ -2,6 +2,7 @@
 #include "engine/codegen/opt.h"
 #include "engine/codegen/same_place.h"
 #include "engine/rules/algebra.h"
+#include "engine/uop/print.h"
 #include "kernels.h"
 
 #include <doctest/doctest.h>
@@ -51,6 +52,58 @@ TEST_CASE("steps may have a place of their own, or share one") {
   CHECK(mayCoincide(r / 2, r));
   CHECK(mayCoincide(s, r));
   CHECK(mayCoincide(read(memory(1, 8, dtypes::int32), r).cast(dtypes::index), r));
+}
+
+TEST_CASE("digits of a range keep its steps apart, whatever its length") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp r = UOp::range(600, 0), s = UOp::range(4, 1),
+            c = UOp::constant(dtypes::index, ConstValue::ofInt(100));
+  auto starts = [&](int64_t last) {
+    return (r < 599).where(r * 6, UOp::constant(dtypes::index, ConstValue::ofInt(last)));
+  };
+  // Found to coincide once the first 256 steps were all that was tried.
+  CHECK(mayCoincide(r % 300, r));
+  CHECK(mayCoincide(starts(6 * 400), r));
+  for (UOp apart : {r / 8 * 100 + r % 8, r / 8 % 5 * 16 + r % 8 + r / 40 * 80 + s * 1000,
+                    r % 24 / 4 * 4 + r % 4 + r / 24 * 24, starts(6 * 599 - 2) * 4 + s,
+                    r / 100 * 7 + r % 100 * 50, r % 600 * 3})
+    CHECK_FALSE(mayCoincide(apart, r));
+  for (UOp shared : {r / 8 * 7 + r % 8, r / 8 * 100 + r % 4, r / 9 * 100 + r % 8, r % 300 / 8 * 8 + r % 8,
+                     starts(6 * 598)})
+    CHECK(mayCoincide(shared, r));
+}
+
+TEST_CASE("whether steps coincide agrees with trying all of them") {
+  Pool pool;
+  PoolScope scope(pool);
+  uint64_t state = 7;
+  auto random = [&](int64_t n) {
+    return static_cast<int64_t>((state = state * 6364136223846793005 + 1442695040888963407) >> 33) % n;
+  };
+  int apart = 0, unsure = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const UOp r = UOp::range(1 + random(90), 0);
+    UOp place = UOp::constant(dtypes::index, ConstValue::ofInt(0));
+    for (int64_t terms = 1 + random(3); terms > 0; --terms) {
+      UOp x = r;
+      for (int64_t parts = random(3); parts > 0; --parts)
+        x = random(2) ? x / (1 + random(8)) : x % (1 + random(16));
+      place = place + x * (random(40) - 12);
+    }
+    std::set<int64_t> seen;
+    for (int64_t step = 0; step <= r.vmax(); ++step)
+      seen.insert(evaluate(place, {{r, ConstValue::ofInt(step)}})->i);
+    const bool coincides = static_cast<int64_t>(seen.size()) <= r.vmax();
+    apart += !coincides;
+    CAPTURE(expression(place));
+    if (place.dependsOn(r))
+      CHECK(mayCoincide(place, r) == coincides);
+    else
+      ++unsure;
+  }
+  CHECK(apart > 400);
+  CHECK(unsure < 1000);
 }
 
 TEST_CASE("a number read from memory stays in the slab of its step behind its gate") {
