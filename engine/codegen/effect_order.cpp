@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kFewestStores = 4; ///< stores whose order can matter
 constexpr int64_t kSpare = 4;       ///< one register in so many is left to constants, copies and shuffles
 /// The part of the registers that are too many, summed over the program, which a new order may leave.
-constexpr double kWorthwhile = 0.95;
+constexpr double kFewerSpills = 0.95;
 
 /// The place of a store: an array, a term of the index, and the elements from an offset on.
 struct Place {
@@ -160,7 +160,7 @@ UOp orderEffects(UOp sink, const Target& target, const PatternMatcher& rules, st
     ObserverScope unseen(nullptr); // a trial
     after = Pressure(replaceNodes(sink, ordered, rules, pass), file);
   }
-  if (static_cast<double>(after.beyond) > kWorthwhile * static_cast<double>(before.beyond)) return sink;
+  if (static_cast<double>(after.beyond) > kFewerSpills * static_cast<double>(before.beyond)) return sink;
   because([&] {
     return Decision{.reason =
                         fmt::format("stores that share values follow one another: at most {} vectors are in "

@@ -4,6 +4,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/error.h"
 #include "engine/codegen/bounds_check.h"
+#include "engine/codegen/column_sums.h"
 #include "engine/codegen/control_flow.h"
 #include "engine/codegen/cut_ranges.h"
 #include "engine/codegen/decompositions.h"
@@ -64,6 +65,7 @@ struct Matchers {
   PatternMatcher running{{runningSumRules(), scatteredSumRules()}};
   PatternMatcher windows{{windowRules()}};
   PatternMatcher simplifyRanges{{simplifyRangeRules()}};
+  PatternMatcher columnSums{{columnSumRules()}};
   PatternMatcher cutStoreRanges{{cutStoreRangeRules(), flattenRangeRules()}};
   PatternMatcher postopt = sym() + moveWhereOnLoad();
   PatternMatcher expander = PatternMatcher({groupReduceRules(), expanderRules()}) + sym();
@@ -105,6 +107,9 @@ const PatternMatcher* cutOnCpu(const Target& target) {
 }
 const PatternMatcher* carriedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().running;
+}
+const PatternMatcher* byRowsOnCpu(const Target& target) {
+  return target.hasLocal || vars::plain ? nullptr : &matchers().columnSums;
 }
 const PatternMatcher* streamedOnCpu(const Target& target) {
   return target.hasLocal ? nullptr : &matchers().streams;
@@ -248,6 +253,8 @@ constexpr KernelPass kPasses[] = {
      "sums that read the same memory in the same order share a loop"},
     {"simplify ranges", Part::BeforeOpts, kKernel, all<&M::simplifyRanges>, nullptr,
      "ranges that no address needs apart become one"},
+    {"column sums", Part::BeforeOpts, kKernel, byRowsOnCpu, onTarget,
+     "sums along columns of large memory read whole rows into accumulators in a cache"},
     {"cut store ranges", Part::BeforeOpts, kKernel, cutOnCpu, cutStoreRanges,
      "a loop that a comparison with a constant splits in cases becomes a loop for each case"},
     {"windows", Part::BeforeOpts, kKernel, stagedOnCpu, onTarget,

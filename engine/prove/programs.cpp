@@ -49,6 +49,7 @@ constexpr TensorProgram kPrograms[] = {
        return Made{
            some({8192, 1}).transpose().reshape({1, 1, 8192}).expand({1, 90, 8192}).mul(3).sum(Ints{2})};
      }},
+    {"sum along columns of large memory", [] { return Made{some({258, 1024}).relu().sum(Ints{0}) * 2}; }},
     {"product of bfloat16s",
      [] {
        return Made{some({32, 35}, dtypes::bfloat16)
