@@ -26,6 +26,8 @@ constexpr double kStepOfSum =
 constexpr double kUntiled = 0.7; ///< what an iteration of a product loses without tiles
 constexpr double kStridedOperand =
     0.2; ///< what an iteration of a product loses by an operand that it reads in steps
+constexpr double kResultApart =
+    22; ///< what a result that lies a line from its neighbours costs more for each further value that is written there
 constexpr double kUntiledWindows = 8; ///< the same for a convolution whose kernel stores margins, too
 
 } // namespace uopscope::sched

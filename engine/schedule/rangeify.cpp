@@ -152,7 +152,9 @@ void RangeAssignment::assign(UOp u) {
   Ranges r;
   const Indices* common = uses.empty() ? nullptr : merge(uses);
   const bool isAsked = wanted || !common || demand > elementCount(shape);
-  const std::optional<OwnKernel> ownKernel = isAsked ? std::nullopt : ownKernelFor(u, uses, demand);
+  const std::optional<OwnKernel> ownKernel = !isAsked ? ownKernelFor(u, uses, demand)
+                                             : common ? productApart(u, uses)
+                                                      : std::nullopt;
   const bool isCandidate = isAsked || ownKernel;
   const bool isApart = ownKernel && (ownKernel->isApart || isCarried(u));
   const Indices* inside =
@@ -166,7 +168,7 @@ void RangeAssignment::assign(UOp u) {
     StoredValue& value = state_.stored[static_cast<size_t>(number)];
     value.ownKernel = ownKernel;
     r.kernel = number;
-    int group = groups_->groupOf(u);
+    const int group = isApart ? -1 : groups_->groupOf(u);
     if (auto known = groupRanges_.find(group); group >= 0 && known != groupRanges_.end()) {
       r = known->second;
       r.out = alongLoops(*r.out, shape);

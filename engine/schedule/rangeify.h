@@ -95,12 +95,15 @@ private:
     if (vars::plain) return {};
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
     if (!found) found = untiledProduct(u, uses);
+    if (!found) found = productApart(u, uses);
     if (!found) found = rowsForThreads(u, uses);
     return found ? found : carriedInCompany(u, uses);
   }
   static std::optional<OwnKernel> dearInMargins(UOp u, const std::vector<Use>& uses, double demand);
+  int writesOf(const std::vector<Use>& uses);
   UOp productBelow(UOp u);
   std::optional<OwnKernel> untiledProduct(UOp u, const std::vector<Use>& uses);
+  std::optional<OwnKernel> productApart(UOp u, const std::vector<Use>& uses);
   double iterationsBelow(UOp u);
   std::optional<OwnKernel> rowsForThreads(UOp u, const std::vector<Use>& uses);
   std::optional<OwnKernel> carriedInCompany(UOp u, const std::vector<Use>& uses);

@@ -142,4 +142,27 @@ def test_layers():
   with Tensor.train(): out = bn(Tensor(img))
   close(out, (img - img.mean((0, 2, 3), keepdims=True)) / np.sqrt(img.var((0, 2, 3), keepdims=True) + 1e-5), rtol=1e-3, atol=1e-4)
 
+def test_a_filters_gradient_and_the_optimizers_step():
+  """Results that lie a window apart: from 262,144 weights on the gradient is stored before Adam's step, which writes three values."""
+  rng, counts = np.random.default_rng(3), []
+  for filters, channels in ((64, 64), (256, 128)):
+    weights = (rng.standard_normal((filters, channels, 3, 3)) * 0.1).astype(np.float32)
+    x, g = rng.standard_normal((2, channels, 5, 4)).astype(np.float32), rng.standard_normal((2, filters, 3, 2)).astype(np.float32)
+    w = Tensor(weights, requires_grad=True).realize()
+    adam, want = nn.optim.Adam([w], lr=0.01), weights.astype(np.float64)
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (3, 3), axis=(2, 3))
+    gradient = np.einsum("nohw,nihwkl->oikl", g.astype(np.float64), windows)
+    m = v = 0.0
+    for step in (1, 2):
+      with Tensor.train():
+        adam.zero_grad()
+        (Tensor(x).realize().conv2d(w) * Tensor(g).realize()).sum().backward()
+        GlobalCounters.reset()
+        Tensor.realize(*adam.schedule_step())
+      m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+      want = want - 0.01 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+      close(w, want, rtol=1e-4, atol=1e-4)
+    counts.append(GlobalCounters.kernel_count)
+  assert counts[1] == counts[0] + 1, counts
+
 if __name__ == "__main__": run(globals())
