@@ -448,7 +448,7 @@ private:
   CText& types_;
   IdMap<uint32_t> places_; ///< index in values_, by slot
   std::deque<Value> values_;
-  std::set<uint32_t> stored_; ///< ids of the written buffers
+  std::set<uint32_t> stored_;                ///< ids of the written buffers
   std::map<std::string_view, int> counters_; ///< by prefixes, which are literals
   std::string body_;
   bool streams_ = false;        ///< some store goes past the caches
