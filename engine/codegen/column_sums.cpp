@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 
 namespace uopscope {
 
@@ -55,7 +57,8 @@ const char* notRows(ColumnSum& s) {
   if (!streams) return "no read is a row for each term";
   for (UOp r : s.ranges)
     if (!coefficientOf(longest, r)) return "the rows do not lie at even distances";
-  std::ranges::stable_sort(s.ranges, std::greater{}, [&](UOp r) { return *coefficientOf(longest, r); });
+  std::ranges::stable_sort(s.ranges, std::greater{},
+                           [&](UOp r) { return std::abs(*coefficientOf(longest, r)); });
   return nullptr;
 }
 

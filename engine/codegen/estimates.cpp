@@ -3,6 +3,7 @@
 // buffer count as two transfers, each of at most the whole buffer.
 #include "engine/codegen/estimates.h"
 
+#include "engine/base/id_map.h"
 #include "engine/codegen/async_boxes.h"
 #include "engine/codegen/dot_products.h"
 #include "engine/uop/visit.h"
@@ -17,10 +18,10 @@ namespace {
 constexpr OpSet kCounters{Op::RANGE, Op::SPECIAL, Op::CONST, Op::VCONST, Op::DEFINE_VAR};
 
 /// Whether a node is an integer computed from loop counters, variables and constants alone.
-bool countsLoops(UOp u, const UOpMap<bool>& counters) {
+bool countsLoops(UOp u, IdMap<bool>& counters) {
   if (u.in(kCounters)) return true;
   if (!u.in(group::kAlu | OpSet{Op::CAST, Op::VECTORIZE, Op::GEP}) || u.dtype().isFloat()) return false;
-  return std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return counters.contains(s); });
+  return std::all_of(u.src().begin(), u.src().end(), [&](UOp s) { return counters.contains(s.slot()); });
 }
 
 } // namespace
@@ -40,11 +41,11 @@ std::optional<int64_t> usualSteps(UOp extent) {
 }
 
 Estimates estimate(std::span<const UOp> program) {
-  UOpMap<bool> address;
+  IdMap<bool> address;
   // A loop comes after loops before it, whose arithmetic is no part of the address.
-  auto isBeside = [&](UOp x) { return x.in({Op::LOAD, Op::RANGE, Op::AFTER}) || address.count(x); };
+  auto isBeside = [&](UOp x) { return x.in({Op::LOAD, Op::RANGE, Op::AFTER}) || address.contains(x.slot()); };
   auto markAddress = [&](UOp u) {
-    for (UOp n : u.toposort([&](UOp x) { return !isBeside(x); })) address[n] = true;
+    for (UOp n : u.toposort([&](UOp x) { return !isBeside(x); })) address.set(n.slot(), true);
   };
   for (UOp u : program) {
     if (u.is(Op::INDEX))
@@ -55,10 +56,15 @@ Estimates estimate(std::span<const UOp> program) {
   Sint times = 1;
   std::vector<Sint> outer;
   std::map<std::pair<int64_t, Op>, std::pair<int64_t, Sint>> perBuffer; // size in bytes, bytes moved
-  UOpMap<bool> counters;
-  int64_t groupThreads = 1;
+  IdMap<bool> counters;
+  int64_t groupThreads = 1, opsOfStep = 0; // operations of a step of the open loops, not yet in e.ops
+  auto addOps = [&] {
+    if (opsOfStep > 0) e.ops = e.ops + times * Sint(opsOfStep);
+    opsOfStep = 0;
+  };
   for (UOp u : program) {
-    if (countsLoops(u, counters)) counters[u] = true;
+    if (countsLoops(u, counters)) counters.set(u.slot(), true);
+    if (u.in({Op::RANGE, Op::END, Op::SPECIAL, Op::DEFINE_VAR})) addOps();
     switch (u.op()) {
     case Op::RANGE: {
       outer.push_back(times);
@@ -101,14 +107,15 @@ Estimates estimate(std::span<const UOp> program) {
       int64_t n = 2;
       for (int64_t d : u.arg().as<WmmaArg>().dims) n *= d;
       if (isDotProduct(u)) n *= u.dtype().count(); // results, each in a lane
-      e.ops = e.ops + times * Sint(n / u.arg().as<WmmaArg>().threads);
+      opsOfStep += n / u.arg().as<WmmaArg>().threads;
       break;
     }
     default:
-      if (u.in(group::kAlu) && !address.count(u) && !counters.contains(u))
-        e.ops = e.ops + times * Sint((u.is(Op::MULACC) ? 2 : 1) * u.dtype().count());
+      if (u.in(group::kAlu) && !address.contains(u.slot()) && !counters.contains(u.slot()))
+        opsOfStep += (u.is(Op::MULACC) ? 2 : 1) * u.dtype().count();
     }
   }
+  addOps();
   for (auto& [position, entry] : perBuffer) {
     auto& [size, moved] = entry;
     bool whole = size >= 0 && (!moved.isInt() || moved.i() > size);
