@@ -174,7 +174,9 @@ UOp sumByRows(Match& m) {
   ColumnSum s;
   if (const char* why = notColumnSum(m.root(), s)) return m.decline(why);
   const Target& target = m.ctx<TargetContext>().target;
-  const int64_t width = stripWidth(s, target.hasThreads ? target.globalMax[0] : 1);
+  const int64_t threads = target.hasThreads ? target.globalMax[0] : 1, width = stripWidth(s, threads);
+  if (ceilDiv(s.width, width) * s.others < threads)
+    return m.decline("too few long pieces of rows for the threads");
   RowLoop loop(m.root(), s, width);
   because([&] {
     return fmt::format("rows of {} columns are read whole, {} at a time, into {} accumulators", s.width,

@@ -43,7 +43,7 @@ TEST_CASE("columns of large memory are summed by rows, with the same values") {
     Target target = plainTarget(8);
     for (bool threads : {false, true}) {
       target.hasThreads = threads;
-      target.globalMax[0] = 3;
+      target.globalMax[0] = 2;
       const UOp made = byRows(ast, target);
       CHECK(made != ast);
       CHECK(made.below().has(Op::DEFINE_REG));
@@ -71,6 +71,21 @@ TEST_CASE("sums over several loops of rows, in rows of their own, with what is d
                               .end({b, c})});
   CHECK(byRows(ast, plainTarget(8)) != ast);
   checkKernel(ast, plainTarget(8), 5);
+}
+
+TEST_CASE("rows are cut for no more threads than get long pieces") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(8);
+  target.hasThreads = true;
+  for (auto [columns, threads, cut] :
+       {std::tuple{1024, 2, true}, {1024, 3, false}, {4096, 8, true}, {4096, 9, false}, {65536, 64, true}}) {
+    CAPTURE(columns);
+    CAPTURE(threads);
+    target.globalMax[0] = threads;
+    const UOp ast = columnSum(512, columns);
+    CHECK((byRows(ast, target) != ast) == cut);
+  }
 }
 
 TEST_CASE("what is no sum of rows, or gains nothing, stays as it is") {
