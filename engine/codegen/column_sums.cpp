@@ -33,14 +33,13 @@ struct ColumnSum {
   OneSum k;
   UOp column;              ///< the loop along which results and terms are contiguous
   std::vector<UOp> ranges; ///< of the sum, the one with the largest steps first
-  int64_t rows = 1, width = 0;
-  int64_t others = 1; ///< steps of the other loops
+  int64_t width = 0;       ///< steps of that loop
+  int64_t others = 1;      ///< steps of the other loops
 };
 
 /// Why the reads of a kernel are not rows that are each needed once; null if they are.
 const char* notRows(ColumnSum& s) {
-  bool streams = false;
-  UOp longest;
+  UOp row;
   for (UOp read : s.k.sum.src(0).toposort()) {
     if (!read.is(Op::INDEX)) continue;
     const UOp at = read.src(1);
@@ -50,15 +49,12 @@ const char* notRows(ColumnSum& s) {
     if (coefficientOf(at, s.column) != 1) return "the terms of neighbouring results do not lie side by side";
     auto isRead = [&](UOp loop) { return at.dependsOn(loop); };
     if (!std::ranges::all_of(s.k.loops, isRead)) return "results share what they read";
-    const bool isRow = std::ranges::all_of(s.ranges, isRead);
-    streams |= isRow;
-    if (isRow) longest = at;
+    if (std::ranges::all_of(s.ranges, isRead)) row = at;
   }
-  if (!streams) return "no read is a row for each term";
+  if (!row) return "no read is a row for each term";
   for (UOp r : s.ranges)
-    if (!coefficientOf(longest, r)) return "the rows do not lie at even distances";
-  std::ranges::stable_sort(s.ranges, std::greater{},
-                           [&](UOp r) { return std::abs(*coefficientOf(longest, r)); });
+    if (!coefficientOf(row, r)) return "the rows do not lie at even distances";
+  std::ranges::stable_sort(s.ranges, std::greater{}, [&](UOp r) { return std::abs(*coefficientOf(row, r)); });
   return nullptr;
 }
 
@@ -71,17 +67,18 @@ const char* notColumnSum(UOp sink, ColumnSum& s) {
     if (coefficientOf(to, l) == 1) s.column = l;
   if (!s.column) return "results are contiguous along no loop";
   s.ranges = rangesIn(s.k.sum.src().subspan(1));
+  int64_t rows = 1;
   for (UOp r : s.ranges) {
     if (extentOf(r) < 1) return "the number of terms is not known";
-    s.rows *= extentOf(r);
+    rows *= extentOf(r);
   }
   s.width = extentOf(s.column);
   for (UOp l : s.k.loops)
     if (l != s.column) s.others *= extentOf(l);
   const int64_t bytes = s.k.sum.dtype().itemsize();
-  if (s.rows < kFewRows) return "few terms";
+  if (rows < kFewRows) return "few terms";
   if (s.width * bytes < 2 * kRowBytes) return "rows are short";
-  if (s.width * s.others * s.rows * bytes < kFewBytes) return "a near cache holds all terms";
+  if (s.width * s.others * rows * bytes < kFewBytes) return "a near cache holds all terms";
   return notRows(s);
 }
 

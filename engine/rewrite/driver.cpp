@@ -95,17 +95,13 @@ private:
   /// Whether no rule can change anything from here down: no rule's root has an operation that occurs here, or
   /// all rules have been tried here before.
   bool untouched(UOp u) const { return (u.node()->settled & settledBit_) || !u.below().intersects(active_); }
-  /// Ensures that the result of u is known. Returns false if it opened a frame for u, which must finish
-  /// first.
-  bool known(UOp u) {
-    if (untouched(u)) return true;
-    if (State* state = done_.find(u.slot())) {
-      if (!state->node) endless("a rule made an expression of the node it rewrites");
-      return true;
-    }
-    open(u);
-    return false;
+  /// The state of a node that was met; null if it is new. A node in flight cannot be asked for: it would need its own result.
+  const State* stateOf(UOp u) {
+    const State* state = done_.find(u.slot());
+    if (state && !state->node) endless("a rule made an expression of the node it rewrites");
+    return state;
   }
+  /// Begins a frame for a new node, which has to finish before those below it on the stack.
   void open(UOp u) {
     if (stack_.size() >= limit_) endless("more than {} nodes in flight (REWRITE_STACK_LIMIT)", limit_);
     stack_.push_back({u, u, down_ ? Stage::Enter : Stage::Rebuild, false, 0});
@@ -169,9 +165,8 @@ private:
       for (; frame.nextSrc < sources.size(); ++frame.nextSrc) {
         const UOp s = sources[frame.nextSrc];
         if (untouched(s)) continue;
-        const State* state = done_.find(s.slot());
+        const State* state = stateOf(s);
         if (!state) return open(s);
-        if (!state->node) endless("a rule made an expression of the node it rewrites");
         frame.isChanged |= state->node != s.node();
       }
     }
@@ -191,9 +186,7 @@ private:
     }
     frame.current = result;
     frame.stage = Stage::Link;
-    if (State* state = done_.find(result.slot()); state && !state->node)
-      endless("a rule made an expression of the node it rewrites");
-    known(result);
+    if (!stateOf(result) && !untouched(result)) open(result);
   }
 
   void link() {

@@ -57,8 +57,7 @@ TEST_CASE("steps may have a place of their own, or share one") {
 TEST_CASE("digits of a range keep its steps apart, whatever its length") {
   Pool pool;
   PoolScope scope(pool);
-  const UOp r = UOp::range(600, 0), s = UOp::range(4, 1),
-            c = UOp::constant(dtypes::index, ConstValue::ofInt(100));
+  const UOp r = UOp::range(600, 0), s = UOp::range(4, 1);
   auto starts = [&](int64_t last) {
     return (r < 599).where(r * 6, UOp::constant(dtypes::index, ConstValue::ofInt(last)));
   };

@@ -164,5 +164,13 @@ def test_a_filters_gradient_and_the_optimizers_step():
       close(w, want, rtol=1e-4, atol=1e-4)
     counts.append(GlobalCounters.kernel_count)
   assert counts[1] == counts[0] + 1, counts
+  # A sum that is no product has no tiles to lose: its readers stay in its kernel, however many values they write.
+  x = floats(4, 200000, 2)
+  total = Tensor(x).realize().sum(0)
+  twice, more = total * 2, total + 1
+  GlobalCounters.reset()
+  Tensor.realize(twice, more)
+  assert GlobalCounters.kernel_count == 1, GlobalCounters.kernel_count
+  close(twice, x.sum(0) * 2, rtol=1e-4, atol=1e-5), close(more, x.sum(0) + 1, rtol=1e-4, atol=1e-5)
 
 if __name__ == "__main__": run(globals())
