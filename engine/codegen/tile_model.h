@@ -69,8 +69,10 @@ public:
       int64_t vectors = (n + width_ - 1) / width_;
       return static_cast<double>(vectors);
     };
-    const int64_t wholeVectors = lanes.amount / width_;
-    bool ragged = lanes.amount % width_ != 0, partial = ragged && isJoined(v) && lanes.amount < v.extent;
+    const int64_t wholeVectors = lanes.amount / width_, rest = lanes.amount % width_;
+    const bool partial = rest && isJoined(v) && lanes.amount < v.extent, ragged = rest && !partial;
+    // Half a register is a register of its own.
+    const bool isHalf = 2 * lanes.amount == width_, endsInHalf = 2 * rest == width_ && !v.isTerm;
     double loads = 0, inserts = 0, branches = 0, addressing = 0, crossings = 0;
     double kept = 0; // registers of what no term changes
     bool panels = false;
@@ -103,9 +105,8 @@ public:
       } else if (v.strides[r] == 1 && !apart) {
         if (isKept(r)) kept += times * vectorsOf(lanes.amount);
         // A vector of 11 lanes is read as 8, 2 and 1.
-        loads += times * (static_cast<double>(wholeVectors) +
-                          std::popcount(static_cast<uint64_t>(lanes.amount % width_)));
-        if (ragged && !partial) inserts += 2 * times * vectorsOf(lanes.amount);
+        loads += times * (static_cast<double>(wholeVectors) + std::popcount(static_cast<uint64_t>(rest)));
+        if (ragged && !endsInHalf) inserts += 2 * times * vectorsOf(lanes.amount);
         if (isShifted(r, lanes))
           crossings += times * vectorsOf(lanes.amount) * static_cast<double>(width_ - 1) / kLine;
         if (gated) branches += times;
@@ -121,9 +122,7 @@ public:
     }
     bool single = lanes.amount == 1;
     double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
-    // Half a register is a register of its own.
-    if (ragged && !partial && !single && 2 * lanes.amount != width_ && rowCount > 1)
-      inserts += 2 * operations;
+    if (ragged && !isHalf && !single && rowCount > 1) inserts += 2 * operations;
     if (kept > 0 && operations > static_cast<double>(mostTileRegisters(registers_)) &&
         operations + kept > accumulators())
       return kNever;

@@ -15,7 +15,8 @@
 //
 //   dw of 512 x 512 x 3 x 3 from 8 x 7 x 7, and Adam    in one kernel 16 ms, stored first 7.7 and 1.6 ms
 //
-// And the tiles of a kernel are those of one reduction: of two products side by side one is stored first.
+// And the tiles of a kernel are those of one reduction: of two products side by side one is stored first, and so is another sum beside
+// a product.
 //
 //   (x @ w.T).silu() * (x @ v.T)    in one kernel 1.58 ms, one of them stored first 1.16 ms   (256 x 512 by 512 x 1,024)
 #include "engine/base/context_var.h"
@@ -116,6 +117,25 @@ std::optional<OwnKernel> RangeAssignment::untiledProduct(UOp u, const std::vecto
                untiled = elementCount(product.src(0).shape()) * (losesWindows ? kUntiledWindows : kUntiled);
   if (untiled <= stored) return {};
   return OwnKernel{"it is stored: a product has tiles in a kernel of its own", stored, untiled, true};
+}
+
+/// For a reduction that is no product, in the loops of a kernel that has one: storing it against what the product loses without tiles.
+std::optional<OwnKernel> RangeAssignment::besideProduct(UOp u, const std::vector<Use>& uses) {
+  if (vars::pcontig > 0 || !u.is(Op::REDUCE_AXIS) || !isProcessor(u.device()) || hasTiles(u)) return {};
+  double iterations = 0;
+  for (const Use& use : uses) {
+    if (isInReduction(use)) return {};
+    if (auto known = sums_.find(use.kernel); known != sums_.end())
+      iterations = std::max(iterations, known->second);
+  }
+  const double stored = elementCount(u.shape()) * (kStore + kLoad) + kKernel, untiled = iterations * kUntiled;
+  if (untiled <= stored) return {};
+  return OwnKernel{"it is stored: the product in its kernel has tiles without it", stored, untiled, true};
+}
+
+/// The iterations of a reduction if it is a product with tiles, otherwise 0.
+double RangeAssignment::tiledIterations(UOp reduction) {
+  return hasTiles(reduction) ? elementCount(reduction.src(0).shape()) : 0;
 }
 
 /// For a product whose kernel writes several values for each of results that lie apart: storing it against the lines that they go to.

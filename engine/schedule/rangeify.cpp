@@ -205,7 +205,8 @@ void RangeAssignment::assign(UOp u) {
   state_.stored[static_cast<size_t>(r.kernel)].parts.push_back(u);
   r.in = r.out;
   if (u.is(Op::REDUCE_AXIS)) {
-    sums_[r.kernel] = true;
+    double& iterations = sums_[r.kernel];
+    iterations = std::max(iterations, tiledIterations(u));
     const Shape& in = u.src(0).shape();
     const auto& axes = u.arg().as<ReduceArg>().axes;
     r.in = freshRanges(in, axes, r.out);

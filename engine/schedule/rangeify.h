@@ -95,6 +95,7 @@ private:
     if (vars::plain) return {};
     std::optional<OwnKernel> found = dearInMargins(u, uses, demand);
     if (!found) found = untiledProduct(u, uses);
+    if (!found) found = besideProduct(u, uses);
     if (!found) found = productApart(u, uses);
     if (!found) found = rowsForThreads(u, uses);
     return found ? found : carriedInCompany(u, uses);
@@ -103,6 +104,8 @@ private:
   int writesOf(const std::vector<Use>& uses);
   UOp productBelow(UOp u);
   std::optional<OwnKernel> untiledProduct(UOp u, const std::vector<Use>& uses);
+  std::optional<OwnKernel> besideProduct(UOp u, const std::vector<Use>& uses);
+  static double tiledIterations(UOp reduction);
   std::optional<OwnKernel> productApart(UOp u, const std::vector<Use>& uses);
   double iterationsBelow(UOp u);
   std::optional<OwnKernel> rowsForThreads(UOp u, const std::vector<Use>& uses);
@@ -131,9 +134,10 @@ private:
   KernelOrder kernelOrder_;     ///< of the kernels so far, those of each level for themselves
   std::map<int, int> storesOf_; ///< kernels -> how many values they store
   std::map<int, bool> carries_; ///< kernels with a carried sum, which store nothing else
-  std::map<int, bool> sums_;    ///< kernels with a reduction
-  IdMap<int> readers_;          ///< how many values read a value
-  size_t counted_ = 0;          ///< values whose reads are counted
+  std::map<int, double>
+      sums_; ///< kernels with a reduction -> iterations of the largest product with tiles among them
+  IdMap<int> readers_; ///< how many values read a value
+  size_t counted_ = 0; ///< values whose reads are counted
   std::map<std::vector<uint32_t>, std::unique_ptr<Indices>> lists_;
   std::map<std::pair<uint32_t, const Indices*>, const Indices*> throughMemo_;
   IdMap<Ranges> ranges_;

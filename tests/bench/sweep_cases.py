@@ -154,6 +154,7 @@ def images():
     yield Operation("max pool 3, stride 2", x, lambda x: x.max_pool2d(3, 2, padding=1), lambda x: F().max_pool2d(x, 3, 2, 1), 1)
     yield Operation("average pool 2", x, lambda x: x.avg_pool2d(2), lambda x: F().avg_pool2d(x, 2), 1)
     yield Operation("average pool 3, stride 1", x, lambda x: x.avg_pool2d(3, 1, padding=1), lambda x: F().avg_pool2d(x, 3, 1, 1), 1)
+    yield Operation("mean of a window times a convolution", [(4, 64, 28, 28), (64, 64, 3, 3)], lambda x, w: x.avg_pool2d(3, 1, padding=1) * x.conv2d(w, padding=1), lambda x, w: F().avg_pool2d(x, 3, 1, 1) * F().conv2d(x, w, padding=1), 2)
     yield Operation("mean of pictures", [(32, 512, 7, 7)], lambda x: x.mean((2, 3)), lambda x: F().adaptive_avg_pool2d(x, 1).flatten(1), 1)
     yield Operation("nearest, twice as large", x, lambda x: x.interpolate((112, 112), mode="nearest").contiguous(), lambda x: F().interpolate(x, (112, 112), mode="nearest"), 1)
     yield Operation("bilinear, twice as large", x, lambda x: x.interpolate((112, 112)).contiguous(), lambda x: F().interpolate(x, (112, 112), mode="bilinear"), 1)

@@ -71,6 +71,24 @@ TEST_CASE("a product fills three quarters of 32 registers, with rows that divide
   CHECK(tileOf(1024, 1024, 1, false).lanes <= 16 * 16);
 }
 
+TEST_CASE("a row that ends in half a register is taken whole where its gates are known then") {
+  Pool pool;
+  PoolScope nodes(pool);
+  // The gradient of a pooling of 3x3 with a stride of 2: both reads of windows have gates along rows of 56 or 52.
+  auto lanesOf = [](int64_t row) {
+    TileAxis pictures = output(0, 8, {row * row, row * row}, false), along = output(1, row, {1, 1}, true),
+             up = term(2, 4, {row, row}), across = term(3, 4, {TileAxis::kNotLinear, TileAxis::kNotLinear});
+    along.gates = {true, true}, along.mayOverlap = true;
+    across.gates = {true, true};
+    TileMachine machine{2, 16, true};
+    machine.registers = 32;
+    const Tile t = chooseTile({pictures, along, up, across}, machine, {2, 4});
+    return t.parts.back().amount;
+  };
+  CHECK(lanesOf(56) == 56);
+  CHECK(lanesOf(52) != 52);
+}
+
 TEST_CASE("few columns: lanes of terms from a panel, or half a register of columns") {
   Pool pool;
   PoolScope nodes(pool);

@@ -173,4 +173,16 @@ def test_a_filters_gradient_and_the_optimizers_step():
   assert GlobalCounters.kernel_count == 1, GlobalCounters.kernel_count
   close(twice, x.sum(0) * 2, rtol=1e-4, atol=1e-5), close(more, x.sum(0) + 1, rtol=1e-4, atol=1e-5)
 
+def test_a_sum_beside_a_product():
+  """Of the two one is stored, in either order of the factors, so that the product keeps its tiles; not where that costs more than it gains."""
+  for (n, k, m, terms), kernels in (((64, 128, 256, 9), 2), ((8, 16, 8, 9), 1)):
+    x, w, cube = floats(n, k), floats(k, m), floats(n, m, terms)
+    cube[1, 2, 3], x[2, 3] = np.inf, np.nan
+    with np.errstate(invalid="ignore"): want = (x.astype(np.float64) @ w) * cube.sum(2)
+    a, b, c = Tensor(x).realize(), Tensor(w).realize(), Tensor(cube).realize()
+    for both in (lambda: c.sum(2) * (a @ b), lambda: (a @ b) * c.sum(2)):
+      GlobalCounters.reset()
+      close(both(), want, rtol=1e-3, atol=1e-3)
+      assert GlobalCounters.kernel_count == kernels, (n, GlobalCounters.kernel_count)
+
 if __name__ == "__main__": run(globals())
