@@ -83,10 +83,11 @@ void addWhatIf(CLI::App& app, WhatIfArguments& o, int& code) {
   verb->add_option("--without", o.without, "a rule, or several with commas; each --without is a variant")
       ->expected(1)
       ->take_all();
-  verb->add_option(
-          "--opts", o.opts,
-          "Opts in place of those chosen: \"UPCAST 0 4; UNROLL 0 8\", or none; each --opts is a variant")
+  verb->add_option("--opts", o.opts,
+                   "Opts in place of those chosen: \"UPCAST 0 4; UNROLL 0 8\", a list as show --what opts "
+                   "prints it, or none; each --opts is a variant")
       ->expected(1)
+      ->allow_extra_args(false) // else a value in brackets would be several values
       ->take_all();
   verb->add_option("--without-step", o.withoutSteps,
                    "of a trace: the rewrite, or the Opt, of this step is not made; each is a variant")

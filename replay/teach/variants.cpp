@@ -238,9 +238,36 @@ Variant variantWithout(const std::string& rules) {
   return v;
 }
 
+namespace {
+
+/// The Opts of a list as Python prints it, which `show --what opts`, DEBUG=4 and a kernel's KernelInfo have:
+/// [Opt(op=OptOps.UPCAST, axis=0, arg=4), ...]. Empty if it is no such list.
+std::vector<Opt> printedOpts(std::string_view text) {
+  constexpr std::string_view kBegin = "Opt(";
+  std::vector<Opt> found;
+  while (true) {
+    const size_t begin = text.find(kBegin);
+    const std::string_view between = text.substr(0, begin);
+    if (between.find_first_not_of("[](),; \t\n\"'") != std::string_view::npos) return {};
+    if (begin == std::string_view::npos) return found;
+    size_t end = begin + kBegin.size();
+    for (int open = 1; open > 0 && end < text.size(); ++end) open += (text[end] == '(') - (text[end] == ')');
+    const auto opt = parseOpt(std::string(text.substr(begin, end - begin)));
+    if (!opt) return {};
+    found.push_back(*opt);
+    text.remove_prefix(end);
+  }
+}
+
+} // namespace
+
 Variant variantOpts(const std::string& text) {
   Variant v{.name = "Opts " + text, .opts = std::vector<Opt>{}};
   if (text == "none") return v;
+  if (std::vector<Opt> printed = printedOpts(text); !printed.empty()) {
+    v.opts = std::move(printed);
+    return v;
+  }
   for (const std::string& one : parts(text, ';')) {
     std::istringstream in(one);
     std::string name;
@@ -256,7 +283,9 @@ Variant variantOpts(const std::string& text) {
       throw Error(
           ErrorKind::Value,
           fmt::format("--opts \"{}\": \"{}\" is no Opt; write \"UPCAST 0 4; UNROLL 0 8\": name, axis, amount "
-                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), or none",
+                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), a list as "
+                      "show --what "
+                      "opts prints it, or none",
                       text, one));
     v.opts->push_back(std::move(opt));
   }

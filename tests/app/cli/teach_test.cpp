@@ -149,6 +149,16 @@ TEST_CASE("what-if compiles variants aside and compares them") {
   CHECK(bad.code == 1);
   CHECK(contains(bad.out, "does not compile"));
   CHECK(call(f, {"whatif", script, "--opts", "SIDEWAYS 1 2"}).code == 2);
+  // The same Opts, as Python prints them.
+  const Result printed = call(
+      f, {"whatif", script, "--opts", "UPCAST 1 4; UNROLL 0 4", "--opts",
+          R"opts(["Opt(op=OptOps.UPCAST, axis=1, arg=4)","Opt(op=OptOps.UNROLL, axis=0, arg=(4,))"])opts",
+          "--no-times", "--json"});
+  const Json both = Json::parse(printed.out)["kernels"][1]["variants"];
+  CHECK(both[0]["problem"] == "");
+  CHECK(both[1]["source"] == both[0]["source"]);
+  for (const char* wrong : {"Opt(op=OptOps.SIDEWAYS, axis=1)", "Opt(op=OptOps.UPCAST, axis=1, arg=4) or so"})
+    CHECK(call(f, {"whatif", script, "--opts", wrong}).code == 2);
   const Result rule = call(f, {"whatif", script, "--without", "mul-zro"});
   CHECK(rule.code == 2);
   CHECK(contains(rule.err, "mul-zero"));
