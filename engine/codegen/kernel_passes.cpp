@@ -79,6 +79,7 @@ struct Matchers {
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
+  PatternMatcher besideOne{{besideOneRules()}};
   PatternMatcher guardedValues{{guardedValueRules()}};
   PatternMatcher final{{finalRules()}};
   PatternMatcher effectOrder{{effectOrderRules()}};
@@ -203,6 +204,13 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
   return own.pre ? graphRewrite(sink, *own.pre, {.name = pass.name}) : sink;
 }
 
+UOp decompose(const KernelPass& pass, UOp sink, const Target& target) {
+  TargetContext context{target, tileMemoryOf(sink)};
+  const PatternMatcher* beforeSources = sink.below().has(Op::EXP2) ? &matchers().besideOne : nullptr;
+  return graphRewrite(sink, *pass.rules(target),
+                      {.name = pass.name, .ctx = context, .bottomUp = beforeSources});
+}
+
 UOp skipGuarded(const KernelPass& pass, UOp sink, const Target& target) {
   return skipGuardedValues(sink, target, *pass.rules(target), pass.name);
 }
@@ -280,7 +288,7 @@ constexpr KernelPass kPasses[] = {
     {"post index symbolic", Part::AfterOpts, kLowered, all<&M::postIndex>, nullptr,
      "expressions that a known width makes simpler are simplified"},
     {"pre_matcher", Part::AfterOpts, kLowered, users, preMatcher, "rules that a user gave the renderer"},
-    {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, onTarget,
+    {"decompositions", Part::AfterOpts, kLowered, all<&M::decompose>, decompose,
      "operations that the target lacks are computed by those it has"},
     {"skip guarded values", Part::AfterOpts, kLowered, skippedOnCpu, skipGuarded,
      "values that a condition seldom lets through are computed only where some lane takes them"},

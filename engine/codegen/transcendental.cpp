@@ -3,6 +3,7 @@
 //
 //   EXP2(x * 1.442695)    ->  2^n * e^(x - n*ln 2): the product is never rounded, so e^x is as accurate as 2^x
 //   LOG2(1 + x)           ->  the series of x itself, not of what is left of it in the sum
+//   EXP2(x * c) - 1       ->  2^n * (2^r - 1) + (2^n - 1): near 0 the result is as accurate as elsewhere
 //
 // Accuracy: float32 within about 1.5 units in the last place (sines and logarithms: 3.5), float64 within about 4. float16 and
 // bfloat16 are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
@@ -61,7 +62,7 @@ UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
   return sum;
 }
 
-/// The c of 2^(c*v), and 1/c in two parts. Products of `high` with whole numbers that are exponents are exact.
+/// The c of 2^(c*v), and 1/c in two parts of one sign. Products of `high` with whole numbers that are exponents are exact.
 struct Exponent {
   long double factor = 1;
   double high = 1, low = 0;
@@ -89,7 +90,7 @@ std::optional<Exponent> exponentBy(double c, bool wide) {
   const int bits = wide ? 42 : 16; // beside the 11 or 8 of an exponent
   int power = 0;
   const long double fraction = std::frexp(1 / factor, &power);
-  const double high = static_cast<double>(std::ldexp(std::round(std::ldexp(fraction, bits)), power - bits));
+  const double high = static_cast<double>(std::ldexp(std::trunc(std::ldexp(fraction, bits)), power - bits));
   return Exponent{factor, high, static_cast<double>(1 / factor - static_cast<long double>(high))};
 }
 
@@ -118,40 +119,107 @@ std::vector<double> exp2Polynomial(bool wide, long double c) {
   return falling;
 }
 
-/// 2^(c*v), where c*v = n + c*r: n whole and |c*r| <= 1/2, so it is 2 * 2^(c*r) * 2^(n-1). Adding a number whose last bit is 1
-/// rounds c*v; where that number also holds the bias of an exponent, the sum's last bits are the exponent of 2^(n-1). Below the
-/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity, and to
-/// an exponent of no bits, which makes the power 0. A NaN stays one all the way.
-UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+/// Coefficients of (2^(c*r) - 1) / r for |c*r| <= 1/2, the highest first. float64: the series. float32: the polynomial of degree 5 with
+/// the least relative error, 1.1e-8.
+std::vector<double> exp2Less1Polynomial(bool wide, long double c) {
+  std::vector<long double> rising;
+  if (wide) {
+    constexpr size_t kDegree = 13;
+    long double term = 1;
+    for (size_t k = 1; k <= kDegree; ++k)
+      rising.push_back(term *= std::numbers::ln2_v<long double> / static_cast<long double>(k));
+  } else {
+    rising = {0.69314718792669306186L,   0.24022649794962264898L,   0.055503574336426598643L,
+              0.0096182374949070142723L, 0.0013390735477607873993L, 0.00015403512367553546237L};
+  }
+  std::vector<double> falling(rising.size());
+  long double power = c;
+  for (size_t k = 0; k < rising.size(); ++k, power *= c)
+    falling[rising.size() - 1 - k] = static_cast<double>(rising[k] * power);
+  return falling;
+}
+
+/// An argument v of 2^(c*v), taken apart: c*v = n + c*rest with n whole and |c*rest| <= 1/2. The last bits of `sum` are n + bias, where
+/// an exponent of that bias is asked for: adding a number whose last bit is 1 rounds c*v. A zero keeps its sign in `rest`.
+struct ExponentAndRest {
+  UOp sum, rest;
+};
+ExponentAndRest takeApart(UOp v, const Exponent& by, int64_t bias, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v), rises = by.factor > 0;
   const Layout l = layoutOf(v);
-  const Argument arg(v);
-  const auto c = static_cast<double>(by.factor);
-  // Where c*v is below, or above, an exponent.
-  auto below = [&](double n) { return rises ? arg.below(n / c) : arg.above(n / c); };
-  auto above = [&](double n) { return rises ? arg.above(n / c) : arg.below(n / c); };
-  const double top = wide ? 1024.25 : 128.25, up = wide ? 128 : 64;
-  const double bottom = 1 - static_cast<double>(l.bias) - up;
-  // One cut after the other, so that processors take a maximum and a minimum.
-  const UOp from = below(bottom).where(num(v, bottom / c), v), most = num(v, top / c);
-  const UOp over = above(top), isOver = over == arg.no() ? over : rises ? most < from : from < most;
-  const UOp cut = isOver.where(most, from);
-  const UOp tiny = below(wide ? -1000 : -120);
-  const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(l.bias - 1);
-  const UOp sum = by.factor == 1 ? add(cut, rounder) : multiplyAdd(cut, num(v, c), num(v, rounder));
-  UOp whole = add(sum, -rounder);
+  const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(bias);
+  const UOp sum = by.factor == 1 ? add(v, rounder)
+                                 : multiplyAdd(v, num(v, static_cast<double>(by.factor)), num(v, rounder));
+  // n, or -n where c is negative: its products with both parts of 1/c are subtracted.
+  UOp whole = rises ? add(sum, -rounder) : add(mul(sum, -1), rounder);
   if (multiplyAdd.target().mayReassociate) { // the compiler would make v of the sum's difference
     int64_t start =
         wide ? std::bit_cast<int64_t>(rounder) : std::bit_cast<int32_t>(static_cast<float>(rounder));
     UOp ofSum = sum.bitcast(l.bits);
     whole = (ofSum + ofSum.constLike(-start)).cast(v.dtype());
+    if (!rises) whole = mul(whole, -1);
   }
-  UOp rest = by.factor == 1 ? cut + mul(whole, -1) : multiplyAdd(whole, num(v, -by.high), cut);
-  if (by.low != 0) rest = multiplyAdd(whole, num(v, -by.low), rest);
-  DType bits = (wide ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
-  UOp power = shiftLeft(tiny.where(add(sum, up), sum).bitcast(bits), l.mantissa).bitcast(v.dtype());
+  if (by.factor == 1) return {sum, v + mul(whole, -1)};
+  const UOp rest = multiplyAdd(whole, num(v, -std::abs(by.high)), v);
+  return {sum, by.low == 0 ? rest : multiplyAdd(whole, num(v, -std::abs(by.low)), rest)};
+}
+
+/// The power of two whose exponent the last bits of a sum are.
+UOp powerOfTwo(UOp sum) {
+  const DType bits = (isDouble(sum) ? dtypes::uint64 : dtypes::uint32).vec(laneCount(sum));
+  return shiftLeft(sum.bitcast(bits), layoutOf(sum).mantissa).bitcast(sum.dtype());
+}
+
+/// The argument of 2^(c*v), cut to exponents from `bottom` to `top`. A NaN stays one.
+struct CutArgument {
+  UOp value;
+  bool mayExceed; ///< whether exponents of `large` or more are there
+};
+CutArgument cutTo(UOp v, const Exponent& by, double bottom, double large, double top) {
+  const Argument arg(v);
+  const bool rises = by.factor > 0;
+  const auto c = static_cast<double>(by.factor);
+  // Where c*v is below, or above, an exponent.
+  auto below = [&](double n) { return rises ? arg.below(n / c) : arg.above(n / c); };
+  auto above = [&](double n) { return rises ? arg.above(n / c) : arg.below(n / c); };
+  // One cut after the other, so that processors take a maximum and a minimum.
+  const UOp from = below(bottom).where(num(v, bottom / c), v), most = num(v, top / c);
+  const UOp over = above(top), isOver = over == arg.no() ? over : rises ? most < from : from < most;
+  return {isOver.where(most, from), above(large) != arg.no()};
+}
+
+/// 2^(c*v), where c*v = n + c*r: it is 2 * 2^(c*r) * 2^(n-1). Below the
+/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity, and to
+/// an exponent of no bits, which makes the power 0. A NaN stays one all the way.
+UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+  const bool wide = isDouble(v);
+  const Layout l = layoutOf(v);
+  const Argument arg(v);
+  const double top = wide ? 1024.25 : 128.25, up = wide ? 128 : 64;
+  const double bottom = 1 - static_cast<double>(l.bias) - up;
+  const UOp cut = cutTo(v, by, bottom, top, top).value;
+  const double smallest = (wide ? -1000 : -120) / static_cast<double>(by.factor);
+  const UOp tiny = by.factor > 0 ? arg.below(smallest) : arg.above(smallest);
+  const auto [sum, rest] = takeApart(cut, by, l.bias - 1, multiplyAdd);
+  const UOp power = powerOfTwo(tiny.where(add(sum, up), sum));
   UOp result = horner(rest, exp2Polynomial(wide, by.factor), multiplyAdd) * power;
   return tiny.where(mul(result, std::ldexp(1.0, -static_cast<int>(up))), result);
+}
+
+/// 2^(c*v) - 1 = 2^n * (2^(c*r) - 1) + (2^n - 1), where nothing cancels. The largest results are twice their halves, since 2^n is
+/// infinite there. A zero keeps its sign: what is added to it is -(1 - 2^n), the negative zero.
+UOp exp2Less1Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+  const bool wide = isDouble(v);
+  const Layout l = layoutOf(v);
+  // So far below 0 the result is -1.
+  const double bottom = -static_cast<double>(l.mantissa) - 4, top = wide ? 1024.25 : 128.25;
+  const auto [cut, isHalved] = cutTo(v, by, bottom, static_cast<double>(l.bias) - 1, top);
+  const auto [sum, rest] = takeApart(cut, by, isHalved ? l.bias - 1 : l.bias, multiplyAdd);
+  const UOp power = powerOfTwo(sum);
+  const UOp missing = add(mul(power, -1), isHalved ? 0.5 : 1.0);
+  const UOp result = multiplyAdd(horner(rest, exp2Less1Polynomial(wide, by.factor), multiplyAdd) * rest,
+                                 power, mul(missing, -1));
+  return isHalved ? mul(result, 2) : result;
 }
 
 /// log2 m = 2/ln 2 * (s + s^3/3 + s^5/5 ...), s = (m-1)/(m+1), |s| <= 1/5; `beyond` is m - 1.
@@ -271,6 +339,26 @@ UOp scaledExp2Rule(Match& m) {
   const auto by = exponentBy(scale.constValue().asDouble(), isDouble(m[x]));
   return by ? exp2Of(m[x], *by, multiplyAddOf(m)) : m.decline("a factor far from 1");
 }
+bool takes1Away(const Match& m) {
+  const UOp one = laneConst(m[c]);
+  return one && one.isConst(-1) && m.root().dtype().isFloat();
+}
+/// The v and c of a power 2^(c*v); none where c is far from 1.
+std::optional<std::pair<UOp, Exponent>> powerIn(UOp argument) {
+  const UOp scale = argument.is(Op::MUL) ? laneConst(argument.src(1)) : UOp();
+  if (!scale || !scale.arg().isNumber()) return {{argument, {}}};
+  const auto by = exponentBy(scale.constValue().asDouble(), isDouble(argument));
+  if (!by) return {};
+  return {{argument.src(0), *by}};
+}
+bool isNearby(const Match& m) {
+  return powerIn(m[x]).has_value();
+}
+/// Rewritten before the power itself, on the way down. A small float is computed as a float32.
+UOp exp2Less1(Match& m) {
+  const auto [v, by] = *powerIn(m[x]);
+  return exp2Less1Of(isBySeries(v) ? v : v.cast(dtypes::float32.vec(laneCount(v))), by, multiplyAddOf(m));
+}
 UOp log2Rule(Match& m) {
   return decompose(m, [](UOp v, const MultiplyAdd& by) { return log2Of(v, {}, by); });
 }
@@ -316,11 +404,19 @@ constexpr RuleDef kTranscendental[] = {
          guard::when(lacksTrunc, "the device truncates")),
 };
 const KnownRules kTranscendentalKnown(kTranscendental);
+constexpr RuleDef kBesideOne[] = {
+    RULE("exp2-beside-1", op(Op::ADD, op(Op::EXP2, x), c), toRoot(made(exp2Less1)),
+         guard::when(takes1Away, "it does not take 1 away"), guard::when(isNearby, "a factor far from 1")),
+};
+const KnownRules kBesideOneKnown(kBesideOne);
 
 } // namespace
 
 std::span<const RuleDef> transcendentalRules() {
   return kTranscendental;
+}
+std::span<const RuleDef> besideOneRules() {
+  return kBesideOne;
 }
 
 } // namespace uopscope

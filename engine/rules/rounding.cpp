@@ -47,6 +47,9 @@ constexpr RoundingRule kRounding[] = {
     {"scaled-exp2-by-series",
      "the target has no exp2: a series of the number itself, whose product with the factor is not rounded",
      false},
+    {"exp2-beside-1",
+     "a power less 1 is 2^n*(2^r - 1) + (2^n - 1): what a difference of rounded numbers loses near 0 stays",
+     false},
     {"log2-beside-1",
      "the target has no log2: a series of what is added to 1, or taken from it, which is not rounded to the "
      "places of 1",

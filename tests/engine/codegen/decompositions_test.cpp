@@ -168,6 +168,49 @@ TEST_CASE("e^x, 10^x and the logarithm of 1 + x are as accurate as 2^x and the l
   CHECK(worst(scaled(0.3F), numbers, dtypes::float32, third) <= 1.5);
 }
 
+TEST_CASE("e^x - 1 and 2^x - 1 keep all places near 0, the sign of zero, and both ends") {
+  Pool pool;
+  PoolScope scope(pool);
+  std::vector<double> numbers = kSpecial;
+  for (int i = -2000; i <= 2000; ++i) {
+    numbers.push_back(i * 0.3746); // to 749
+    numbers.push_back(i * 0.0271);
+    numbers.push_back(std::ldexp(1 + (i + 2000) / 4001.0, -(i + 2000) % 140));
+    numbers.push_back(-numbers.back());
+  }
+  for (double edge : {88.7228, 88.7229, 88.02, 709.7827, 709.7828, 18.7, 27.0, 38.8, 56.0, 1024.0, 128.0})
+    numbers.insert(numbers.end(), {edge, -edge});
+  const auto less1 = [](double factor) {
+    return [factor](UOp v) {
+      const UOp argument = factor == 1 ? v : v * UOp::constant(v.dtype(), factor);
+      return argument.alu(Op::EXP2) + UOp::constant(v.dtype(), -1.0);
+    };
+  };
+  const auto ofE = [](double sign) {
+    return [sign](double v) { return static_cast<double>(std::expm1(static_cast<long double>(sign * v))); };
+  };
+  const auto ofTwo = [](double v) {
+    return static_cast<double>(std::expm1(std::numbers::ln2_v<long double> * static_cast<long double>(v)));
+  };
+  const double e = 1 / std::numbers::ln2;
+  Target fused = bareTarget(), native = plainTarget();
+  fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
+  for (const Target& target : {bareTarget(), wordTarget(), fused, native}) {
+    CHECK(worst(less1(e), numbers, dtypes::float32, ofE(1), target) <= 2.5);
+    CHECK(worst(less1(-e), numbers, dtypes::float32, ofE(-1), target) <= 2.5);
+    CHECK(worst(less1(1), numbers, dtypes::float32, ofTwo, target) <= 2.5);
+    if (target.mayReassociate) continue; // it has no float64
+    CHECK(worst(less1(e), numbers, dtypes::float64, ofE(1), target) <= 3);
+    CHECK(worst(less1(1), numbers, dtypes::float64, ofTwo, target) <= 3);
+  }
+  for (const DType d : {dtypes::float32, dtypes::float64})
+    for (const double factor : {e, -e, 1.0, std::log2(10.0)}) {
+      const auto zeros = mapValues(floats({0.0, -0.0}, d), d, less1(factor), fused);
+      CHECK(std::signbit(zeros[0].asDouble()) == (factor < 0));
+      CHECK(std::signbit(zeros[1].asDouble()) == (factor > 0));
+    }
+}
+
 TEST_CASE("the sine of any float64 is accurate") {
   Pool pool;
   PoolScope scope(pool);

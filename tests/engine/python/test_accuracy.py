@@ -39,8 +39,11 @@ FUNCTIONS = [
   ("exp", Tensor.exp, np.exp, {(-10, 10): (1.5, 1.5), (-87, 88.7): (1.5, 1.5), (-708, 709): (None, 1.5)}),
   ("exp2", Tensor.exp2, np.exp2, {(-120, 127): (1.5, 1.5), (-1000, 1020): (None, 1.5)}),
   ("10**x", lambda t: 10.0 ** t, lambda x: np.power(LONG(10), x), {(-30, 30): (1.5, 1.5)}),
+  ("exp less 1", lambda t: t.exp() - 1, np.expm1, {(-1e-3, 1e-3): (2, 2), (-40, 88.7): (2.5, 2.5), (-708, 709): (None, 2.5)}),
+  ("2**x less 1", lambda t: t.exp2() - 1, lambda x: np.expm1(x * np.log(LONG(2))), {(-1e-3, 1e-3): (2, 2), (-60, 127): (2.5, 2.5)}),
+  ("elu", Tensor.elu, lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), {(-1e-3, 1e-3): (2, 2), (-60, 5): (2.5, 2.5)}),
   ("log", Tensor.log, np.log, {(1e-3, 3): (4, 4), (1e-30, 1e30): (2, 2), (1e-44, 1e-38): (2, 2)}),
-  ("tanh", Tensor.tanh, np.tanh, {(-1e-3, 1e-3): (2, 2), (-20, 20): (3, 4)}),
+  ("tanh", Tensor.tanh, np.tanh, {(-1e-3, 1e-3): (2.5, 2.5), (-20, 20): (3, 4)}),
   ("mish", Tensor.mish, lambda x: x * np.tanh(np.logaddexp(0, x)), {(-1e-3, 1e-3): (4, 4), (-80, 80): (5, 5)}),
   ("sigmoid", Tensor.sigmoid, lambda x: 1 / (1 + np.exp(-x)), {(-80, 80): (3, 3)}),
   ("softplus", Tensor.softplus, lambda x: np.logaddexp(0, x), {(-30, 30): (6, 6)}),
@@ -61,7 +64,7 @@ FUNCTIONS = [
 def test_signs_of_zeros_and_angles_of_infinities():
   for dtype in ("float32", "float64"):
     zeros = np.array([0.0, -0.0], dtype)
-    for name in ("atan", "asin", "tanh", "sinh", "erf", "sin", "tan"):
+    for name in ("atan", "asin", "tanh", "sinh", "erf", "sin", "tan", "elu", "celu", "selu"):
       assert np.signbit(getattr(Tensor(zeros), name)().numpy()).tolist() == [False, True], name
     ends = Tensor(np.array([np.inf, -np.inf, 3e38, np.nan], dtype), requires_grad=True)
     angles = ends.atan()
