@@ -2,6 +2,8 @@
 // stays valid when the compiler fuses a product and a sum.
 #include "engine/codegen/float_interval.h"
 
+#include "engine/base/id_map.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,7 +13,7 @@ namespace uopscope {
 
 namespace {
 
-constexpr int kMostNodes = 96; ///< visited for one answer
+constexpr size_t kMostNodes = 96; ///< looked at for one answer
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr FloatBounds kAnything{-kInf, kInf, true};
 
@@ -60,8 +62,17 @@ UOp negated(UOp u) {
 
 class Finder {
 public:
+  /// A polynomial reads its argument at each power: every node is looked at once.
   FloatBounds of(UOp u) {
+    if (const FloatBounds* known = known_.find(u.slot())) return *known;
     if (++looked_ > kMostNodes) return kAnything;
+    const FloatBounds found = looked(u);
+    known_.set(u.slot(), found);
+    return found;
+  }
+
+private:
+  FloatBounds looked(UOp u) {
     const Scalar kind = u.dtype().kind();
     if (kind != Scalar::Float32 && kind != Scalar::Float64) return kAnything;
     switch (u.op()) {
@@ -90,7 +101,6 @@ public:
     return ofOperation(Op::ADD, u.dtype(), ofOperation(Op::MUL, u.dtype(), x, y), of(u.src(2)));
   }
 
-private:
   /// A kernel's constant is rounded to its type.
   static FloatBounds ofConst(Scalar kind, const ConstValue& v) {
     if (v.isInvalid() || std::isnan(v.asDouble())) return kAnything;
@@ -193,7 +203,8 @@ private:
     }
   }
 
-  int looked_ = 0;
+  size_t looked_ = 0;
+  IdMap<FloatBounds> known_;
 };
 
 } // namespace

@@ -3,7 +3,7 @@
 //
 //   EXP2(x * 1.442695)    ->  2^n * e^(x - n*ln 2): the product is never rounded, so e^x is as accurate as 2^x
 //   LOG2(1 + x)           ->  the series of x itself, not of what is left of it in the sum
-//   EXP2(x * c) - 1       ->  2^n * (2^r - 1) + (2^n - 1): near 0 the result is as accurate as elsewhere
+//   EXP2(x * c) - 1       ->  2^n * (2^r - 1) + (2^n - 1): near 0 the result is as accurate as elsewhere, and so is 1 - EXP2(x * c)
 //
 // Accuracy: float32 within about 1.5 units in the last place (sines and logarithms: 3.5), float64 within about 4. float16 and
 // bfloat16 are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
@@ -206,19 +206,19 @@ UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   return tiny.where(mul(result, std::ldexp(1.0, -static_cast<int>(up))), result);
 }
 
-/// 2^(c*v) - 1 = 2^n * (2^(c*r) - 1) + (2^n - 1), where nothing cancels. The largest results are twice their halves, since 2^n is
-/// infinite there. A zero keeps its sign: what is added to it is -(1 - 2^n), the negative zero.
-UOp exp2Less1Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+/// 2^(c*v) - 1 = 2^n * (2^(c*r) - 1) + (2^n - 1), where nothing cancels; `isFrom1`: 1 - 2^(c*v). The largest results are twice their
+/// halves, since 2^n is infinite there. A zero keeps its sign: what is added to it is -(1 - 2^n), the negative zero. 1 - 2^0 is 0.
+UOp exp2Less1Of(UOp v, const Exponent& by, bool isFrom1, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v);
   const Layout l = layoutOf(v);
-  // So far below 0 the result is -1.
-  const double bottom = -static_cast<double>(l.mantissa) - 4, top = wide ? 1024.25 : 128.25;
+  // The least exponent whose half is a normal number: the result is -1 long before.
+  const double bottom = 2 - static_cast<double>(l.bias), top = wide ? 1024.25 : 128.25;
   const auto [cut, isHalved] = cutTo(v, by, bottom, static_cast<double>(l.bias) - 1, top);
   const auto [sum, rest] = takeApart(cut, by, isHalved ? l.bias - 1 : l.bias, multiplyAdd);
-  const UOp power = powerOfTwo(sum);
-  const UOp missing = add(mul(power, -1), isHalved ? 0.5 : 1.0);
-  const UOp result = multiplyAdd(horner(rest, exp2Less1Polynomial(wide, by.factor), multiplyAdd) * rest,
-                                 power, mul(missing, -1));
+  const UOp power = powerOfTwo(sum), missing = add(mul(power, -1), isHalved ? 0.5 : 1.0);
+  const UOp part = horner(rest, exp2Less1Polynomial(wide, by.factor), multiplyAdd) * rest;
+  const UOp result =
+      isFrom1 ? multiplyAdd(mul(part, -1), power, missing) : multiplyAdd(part, power, mul(missing, -1));
   return isHalved ? mul(result, 2) : result;
 }
 
@@ -339,9 +339,15 @@ UOp scaledExp2Rule(Match& m) {
   const auto by = exponentBy(scale.constValue().asDouble(), isDouble(m[x]));
   return by ? exp2Of(m[x], *by, multiplyAddOf(m)) : m.decline("a factor far from 1");
 }
+bool isLaneConst(UOp u, double number) {
+  const UOp value = laneConst(u);
+  return value && value.isConst(number);
+}
 bool takes1Away(const Match& m) {
-  const UOp one = laneConst(m[c]);
-  return one && one.isConst(-1) && m.root().dtype().isFloat();
+  return isLaneConst(m[c], -1) && m.root().dtype().isFloat();
+}
+bool isTakenFrom1(const Match& m) {
+  return isLaneConst(m[c], 1) && isLaneConst(m[y], -1) && m.root().dtype().isFloat();
 }
 /// The v and c of a power 2^(c*v); none where c is far from 1.
 std::optional<std::pair<UOp, Exponent>> powerIn(UOp argument) {
@@ -355,9 +361,16 @@ bool isNearby(const Match& m) {
   return powerIn(m[x]).has_value();
 }
 /// Rewritten before the power itself, on the way down. A small float is computed as a float32.
-UOp exp2Less1(Match& m) {
+UOp besideOne(const Match& m, bool isFrom1) {
   const auto [v, by] = *powerIn(m[x]);
-  return exp2Less1Of(isBySeries(v) ? v : v.cast(dtypes::float32.vec(laneCount(v))), by, multiplyAddOf(m));
+  const UOp wide = isBySeries(v) ? v : v.cast(dtypes::float32.vec(laneCount(v)));
+  return exp2Less1Of(wide, by, isFrom1, multiplyAddOf(m));
+}
+UOp exp2Less1(Match& m) {
+  return besideOne(m, false);
+}
+UOp oneLessExp2(Match& m) {
+  return besideOne(m, true);
 }
 UOp log2Rule(Match& m) {
   return decompose(m, [](UOp v, const MultiplyAdd& by) { return log2Of(v, {}, by); });
@@ -404,9 +417,12 @@ constexpr RuleDef kTranscendental[] = {
          guard::when(lacksTrunc, "the device truncates")),
 };
 const KnownRules kTranscendentalKnown(kTranscendental);
+constexpr auto kIsNearby = guard::when(isNearby, "a factor far from 1");
 constexpr RuleDef kBesideOne[] = {
-    RULE("exp2-beside-1", op(Op::ADD, op(Op::EXP2, x), c), toRoot(made(exp2Less1)),
-         guard::when(takes1Away, "it does not take 1 away"), guard::when(isNearby, "a factor far from 1")),
+    RULE("exp2-beside-1", op(Op::EXP2, x) + c, toRoot(made(exp2Less1)),
+         guard::when(takes1Away, "it does not take 1 away"), kIsNearby),
+    RULE("exp2-from-1", op(Op::EXP2, x) * y + c, toRoot(made(oneLessExp2)),
+         guard::when(isTakenFrom1, "it is not taken from 1"), kIsNearby),
 };
 const KnownRules kBesideOneKnown(kBesideOne);
 

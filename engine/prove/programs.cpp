@@ -218,7 +218,8 @@ constexpr TensorProgram kPrograms[] = {
                    (x + 9.0).reciprocal(),
                    x.trunc(),
                    x.sigmoid(),
-                   x.tanh()};
+                   x.tanh(),
+                   x.exp().sub(1.0, true)};
      }},
     {"functions of doubles",
      [] {

@@ -50,6 +50,7 @@ constexpr RoundingRule kRounding[] = {
     {"exp2-beside-1",
      "a power less 1 is 2^n*(2^r - 1) + (2^n - 1): what a difference of rounded numbers loses near 0 stays",
      false},
+    {"exp2-from-1", "1 less a power is (1 - 2^n) - 2^n*(2^r - 1), for the same reason", false},
     {"log2-beside-1",
      "the target has no log2: a series of what is added to 1, or taken from it, which is not rounded to the "
      "places of 1",

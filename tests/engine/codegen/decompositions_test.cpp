@@ -192,6 +192,12 @@ TEST_CASE("e^x - 1 and 2^x - 1 keep all places near 0, the sign of zero, and bot
   const auto ofTwo = [](double v) {
     return static_cast<double>(std::expm1(std::numbers::ln2_v<long double> * static_cast<long double>(v)));
   };
+  const auto from1 = [](double factor) {
+    return [factor](UOp v) {
+      const UOp power = (v * UOp::constant(v.dtype(), factor)).alu(Op::EXP2);
+      return UOp::constant(v.dtype(), 1.0) + power * UOp::constant(v.dtype(), -1.0);
+    };
+  };
   const double e = 1 / std::numbers::ln2;
   Target fused = bareTarget(), native = plainTarget();
   fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
@@ -199,7 +205,9 @@ TEST_CASE("e^x - 1 and 2^x - 1 keep all places near 0, the sign of zero, and bot
     CHECK(worst(less1(e), numbers, dtypes::float32, ofE(1), target) <= 2.5);
     CHECK(worst(less1(-e), numbers, dtypes::float32, ofE(-1), target) <= 2.5);
     CHECK(worst(less1(1), numbers, dtypes::float32, ofTwo, target) <= 2.5);
+    CHECK(worst(from1(-e), numbers, dtypes::float32, [&](double v) { return -ofE(-1)(v); }, target) <= 2.5);
     if (target.mayReassociate) continue; // it has no float64
+    CHECK(worst(from1(e), numbers, dtypes::float64, [&](double v) { return -ofE(1)(v); }, target) <= 3);
     CHECK(worst(less1(e), numbers, dtypes::float64, ofE(1), target) <= 3);
     CHECK(worst(less1(1), numbers, dtypes::float64, ofTwo, target) <= 3);
   }
@@ -208,6 +216,8 @@ TEST_CASE("e^x - 1 and 2^x - 1 keep all places near 0, the sign of zero, and bot
       const auto zeros = mapValues(floats({0.0, -0.0}, d), d, less1(factor), fused);
       CHECK(std::signbit(zeros[0].asDouble()) == (factor < 0));
       CHECK(std::signbit(zeros[1].asDouble()) == (factor > 0));
+      for (const ConstValue& zero : mapValues(floats({0.0, -0.0}, d), d, from1(factor), fused))
+        CHECK(!std::signbit(zero.asDouble()));
     }
 }
 

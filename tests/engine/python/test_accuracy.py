@@ -40,6 +40,7 @@ FUNCTIONS = [
   ("exp2", Tensor.exp2, np.exp2, {(-120, 127): (1.5, 1.5), (-1000, 1020): (None, 1.5)}),
   ("10**x", lambda t: 10.0 ** t, lambda x: np.power(LONG(10), x), {(-30, 30): (1.5, 1.5)}),
   ("exp less 1", lambda t: t.exp() - 1, np.expm1, {(-1e-3, 1e-3): (2, 2), (-40, 88.7): (2.5, 2.5), (-708, 709): (None, 2.5)}),
+  ("1 less exp", lambda t: 1 - (-t).exp(), lambda x: -np.expm1(-x), {(-1e-3, 1e-3): (2, 2), (-80, 40): (2.5, 2.5)}),
   ("2**x less 1", lambda t: t.exp2() - 1, lambda x: np.expm1(x * np.log(LONG(2))), {(-1e-3, 1e-3): (2, 2), (-60, 127): (2.5, 2.5)}),
   ("elu", Tensor.elu, lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))), {(-1e-3, 1e-3): (2, 2), (-60, 5): (2.5, 2.5)}),
   ("log", Tensor.log, np.log, {(1e-3, 3): (4, 4), (1e-30, 1e30): (2, 2), (1e-44, 1e-38): (2, 2)}),
