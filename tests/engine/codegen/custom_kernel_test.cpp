@@ -140,8 +140,8 @@ TEST_CASE("verification refuses a sum that goes on from another turn of a loop a
   Pool pool;
   PoolScope scope(pool);
   const auto program = [](bool isSetInLoop) {
-    const UOp i = UOp::range(3, {0}, AxisType::Loop, dtypes::int32),
-              k = UOp::range(4, {1}, AxisType::Reduce, dtypes::int32),
+    const UOp i = UOp::range(3, 0, AxisType::Loop, dtypes::int32),
+              k = UOp::range(4, 1, AxisType::Reduce, dtypes::int32),
               zero = UOp::constant(dtypes::int32, int64_t{0}), acc = registersOf(dtypes::float32, 1, 0);
     const UOp start = isSetInLoop ? acc.after(std::vector<UOp>{i}) : acc;
     const UOp set = start.indexed({zero}).store(UOp::constant(dtypes::float32, 0.0));

@@ -9,12 +9,12 @@ using namespace uopscope;
 namespace {
 
 TileAxis output(int64_t id, int64_t extent, std::vector<int64_t> strides, bool inOrder) {
-  TileAxis a{UOp::range(extent, {id}), extent, false, inOrder, std::move(strides), {}};
+  TileAxis a{UOp::range(extent, id), extent, false, inOrder, std::move(strides), {}};
   a.gates.resize(a.strides.size());
   return a;
 }
 TileAxis term(int64_t id, int64_t extent, std::vector<int64_t> strides) {
-  TileAxis a{UOp::range(extent, {id}, AxisType::Reduce), extent, true, false, std::move(strides), {}};
+  TileAxis a{UOp::range(extent, id, AxisType::Reduce), extent, true, false, std::move(strides), {}};
   a.gates.resize(a.strides.size());
   return a;
 }

@@ -32,7 +32,7 @@ UOp vectorAt(UOp buffer, UOp index) {
 }
 /// out[i] = f(in[i]) in vectors of 16, without Opts: what code generation ends with.
 std::vector<UOp> streaming(int64_t vectors, const std::function<UOp(UOp)>& f, UOp first = {}) {
-  const UOp i = UOp::range(vectors, {0}, AxisType::Loop, dtypes::int32);
+  const UOp i = UOp::range(vectors, 0, AxisType::Loop, dtypes::int32);
   UOp at = i * 16;
   if (first) at = first + at;
   const UOp value = f(vectorAt(memory(1, vectors * 16), at).load({}, kVector));
@@ -45,7 +45,7 @@ UOp unchanged(UOp x) {
 std::vector<UOp> chained(int64_t terms, int64_t stride = 1) {
   const UOp acc = UOp::make(Op::DEFINE_REG, dtypes::float32.ptr(1, AddrSpace::Reg), {}, Arg::of(int64_t{0}));
   const UOp zero = UOp::constant(dtypes::int32, int64_t{0});
-  const UOp i = UOp::range(terms, {0}, AxisType::Reduce, dtypes::int32);
+  const UOp i = UOp::range(terms, 0, AxisType::Reduce, dtypes::int32);
   const UOp begin = acc.indexed({zero}).store(UOp::constant(dtypes::float32, 0.0));
   const UOp inLoop = acc.after(std::vector<UOp>{begin, i}).indexed({zero});
   const UOp term = memory(1, terms * stride).indexed({i * stride}).load();
@@ -162,8 +162,8 @@ TEST_CASE("access traffic: an operand that fits is fetched once, another in each
   Pool pool;
   const PoolScope scope(pool);
   // for i in 100: for k in 1000: read a[k * 16 ...] (64 kB, the same each time) and b[i * 16000 + k * 16 ...]
-  const UOp i = UOp::range(100, {0}, AxisType::Loop, dtypes::int32),
-            k = UOp::range(1000, {1}, AxisType::Loop, dtypes::int32);
+  const UOp i = UOp::range(100, 0, AxisType::Loop, dtypes::int32),
+            k = UOp::range(1000, 1, AxisType::Loop, dtypes::int32);
   AccessTraffic t;
   for (UOp u : {i, k, vectorAt(memory(1, 16000), k * 16).load({}, kVector),
                 vectorAt(memory(2, 1600000), i * 16000 + k * 16).load({}, kVector)})
@@ -185,8 +185,8 @@ TEST_CASE("access traffic: windows overlap, and far lines crowd a cache") {
   Pool pool;
   const PoolScope scope(pool);
   // for y in 64: for w in 3: read in[y + w]: 66 numbers, not 192
-  const UOp y = UOp::range(64, {0}, AxisType::Loop, dtypes::int32),
-            w = UOp::range(3, {1}, AxisType::Loop, dtypes::int32);
+  const UOp y = UOp::range(64, 0, AxisType::Loop, dtypes::int32),
+            w = UOp::range(3, 1, AxisType::Loop, dtypes::int32);
   AccessTraffic t;
   for (UOp u : {y, w, memory(1, 1 << 20).indexed({(y + w) * 1024}).load()}) t.follow(u);
   t.finish();

@@ -128,7 +128,7 @@ TEST_CASE("experiment page: two files are compared; a planted five per cent is f
   p.click("experimentSwap");
   CHECK(p.text("experimentHeadline") == "4 better");
   p.click("experimentSort-change");
-  CHECK(p.e.rows()->sort() == "change");
+  CHECK(p.e.rows()->sortColumn() == "change");
   p.e.openFiles({p.path(p.before), p.path(p.before)});
   p.settle();
   CHECK(p.text("experimentHeadline") == "4 no difference");

@@ -62,7 +62,7 @@ TEST_CASE("prediction: a dot for each kernel near the diagonal, a list with a fi
   // The order: by name, the other way round, by the ratio.
   auto name = [&](int row) { return roof(w).data(roof(w).index(row), RooflineModel::KernelRole).toString(); };
   w.click(w.item("rooflineHead-kernel"));
-  CHECK(roof(w).sort() == "kernel");
+  CHECK(roof(w).sortColumn() == "kernel");
   CHECK(name(0) <= name(all - 1));
   w.click(w.item("rooflineHead-kernel"));
   CHECK(name(0) >= name(all - 1));

@@ -101,14 +101,14 @@ void ExperimentModel::load() {
 
 void ExperimentModel::show(std::shared_ptr<const ExperimentData> data) {
   data_ = std::move(data);
-  rows_.setData(data_, data_ && data_->after);
+  rows_.setRows(data_, data_ && data_->after);
   Q_EMIT changed();
   Q_EMIT detailChanged();
 }
 
 void ExperimentModel::setComparing(bool on) {
   if (!data_ || on == comparing() || (on && !hasPairs()) || (!on && data_->after)) return;
-  rows_.setData(data_, on);
+  rows_.setRows(data_, on);
 }
 
 QString ExperimentModel::fileName() const {

@@ -36,7 +36,7 @@ QString amountOf(Metric metric, double value) {
   return text(amountText(metric, value));
 }
 
-void ExperimentRows::setData(std::shared_ptr<const ExperimentData> data, bool comparing) {
+void ExperimentRows::setRows(std::shared_ptr<const ExperimentData> data, bool comparing) {
   const bool other = comparing != comparing_;
   data_ = std::move(data);
   comparing_ = comparing;

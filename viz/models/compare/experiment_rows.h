@@ -1,7 +1,7 @@
 // The rows of an experiment for one metric: a row a cell, or a row a pair of cells in a comparison. They are
 // sorted by any column, filtered by verdict or failure, and searched by name.
 //
-//   ExperimentRows rows;  rows.setData(data);  rows.setMetric(Metric::Wall);  rows.sortBy("median");
+//   ExperimentRows rows;  rows.setRows(data);  rows.setMetric(Metric::Wall);  rows.sortBy("median");
 //
 // Places of runs on the axis are shares from 0 to 1, so the strips of all rows share one axis.
 #pragma once
@@ -32,7 +32,7 @@ class ExperimentRows : public QAbstractListModel {
   Q_PROPERTY(QVariantList filters READ filters NOTIFY changed)
   Q_PROPERTY(QString search READ search WRITE setSearch NOTIFY changed)
   /// "name", "median", "interval", "mean", "deviation", "failed"; of pairs "name", "median", "after", "change", "p"
-  Q_PROPERTY(QString sort READ sort NOTIFY changed)
+  Q_PROPERTY(QString sort READ sortColumn NOTIFY changed)
   Q_PROPERTY(bool descending READ descending NOTIFY changed)
   Q_PROPERTY(int shown READ shown NOTIFY changed)
   Q_PROPERTY(int total READ total NOTIFY changed)
@@ -63,7 +63,7 @@ public:
   };
   using QAbstractListModel::QAbstractListModel;
 
-  void setData(std::shared_ptr<const ExperimentData> data, bool comparing);
+  void setRows(std::shared_ptr<const ExperimentData> data, bool comparing);
   void setMetric(Metric metric);
   Metric metric() const { return metric_; }
   bool comparing() const { return comparing_; }
@@ -72,7 +72,7 @@ public:
   QVariantList filters() const;
   QString search() const { return search_; }
   void setSearch(const QString& text);
-  QString sort() const { return sort_; }
+  QString sortColumn() const { return sort_; }
   bool descending() const { return descending_; }
   /// A second call for the same column turns the order round.
   Q_INVOKABLE void sortBy(const QString& column);

@@ -70,7 +70,7 @@ void HandModel::ask(const QStringList& choices) {
 
 void HandModel::choose(int row) {
   if (row < 0 || row >= count()) return;
-  ask(chosen_ + QStringList{match(row)[QLatin1String("name")].toString()});
+  ask(chosen_ + QStringList{matchAt(row)[QLatin1String("name")].toString()});
 }
 
 void HandModel::takeBack() {
@@ -154,11 +154,11 @@ void HandModel::setFilter(const QString& words) {
 
 void HandModel::setCurrent(int row) {
   current_ = row >= 0 && row < count() ? row : -1;
-  rewrite_.setPicture(current_ < 0 ? nullptr : drawn(match(current_)[QLatin1String("picture")]));
+  rewrite_.setPicture(current_ < 0 ? nullptr : drawn(matchAt(current_)[QLatin1String("picture")]));
   Q_EMIT currentChanged();
 }
 
-QJsonObject HandModel::match(int row) const {
+QJsonObject HandModel::matchAt(int row) const {
   return matches_[rows_[static_cast<size_t>(row)]].toObject();
 }
 
@@ -180,7 +180,7 @@ int HandModel::rowCount(const QModelIndex& parent) const {
 
 QVariant HandModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= count()) return {};
-  const QJsonObject m = match(index.row());
+  const QJsonObject m = matchAt(index.row());
   switch (role) {
   case NameRole: return m[QLatin1String("name")].toString();
   case PassRole: return m[QLatin1String("pass")].toString();

@@ -79,7 +79,7 @@ private:
   void ask(const QStringList& choices);
   void ended(int code, QProcess::ExitStatus status);
   void show();
-  QJsonObject match(int row) const;
+  QJsonObject matchAt(int row) const;
 
   Session& session_;
   QProcess process_;

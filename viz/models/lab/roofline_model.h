@@ -18,7 +18,7 @@ class RooflineModel : public QAbstractListModel {
   Q_PROPERTY(QString filter READ filter WRITE setFilter NOTIFY changed)
   /// "kernel", "launches", "time", "predicted", "ratio" (farthest from 1 first), "waits", "share", "bound", "intensity",
   /// "gflops", "bandwidth"; empty: most time of all launches first.
-  Q_PROPERTY(QString sort READ sort NOTIFY changed)
+  Q_PROPERTY(QString sort READ sortColumn NOTIFY changed)
   Q_PROPERTY(bool descending READ descending NOTIFY changed)
   /// "Median error 18 %, nine of ten kernels below 61 %", of all rows; empty where nothing is predicted.
   Q_PROPERTY(QString errors READ errors NOTIFY changed)
@@ -60,7 +60,7 @@ public:
   int all() const { return static_cast<int>(rows_.size()); }
   QString filter() const { return filter_; }
   void setFilter(const QString& filter);
-  QString sort() const { return sort_; }
+  QString sortColumn() const { return sort_; }
   bool descending() const { return descending_; }
   /// A second time: the other way round.
   Q_INVOKABLE void sortBy(const QString& column);

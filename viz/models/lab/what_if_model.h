@@ -36,7 +36,7 @@ class WhatIfModel : public QAbstractListModel {
   /// A link to the chosen variant; empty where it has no name.
   Q_PROPERTY(QString link READ link NOTIFY changed)
   /// The role that the rows are sorted by: "instructions"; empty: in the order in which they were asked for.
-  Q_PROPERTY(QString sort READ sort NOTIFY changed)
+  Q_PROPERTY(QString sort READ sortColumn NOTIFY changed)
   Q_PROPERTY(bool descending READ descending NOTIFY changed)
   /// Names of the rules that applied in this kernel, those that applied most often first.
   Q_PROPERTY(QStringList rules READ rules NOTIFY changed)
@@ -100,7 +100,7 @@ public:
   QString partingPass() const;
   QString keptName() const { return chosen() ? chosen()->kept : QString(); }
   QString link() const;
-  QString sort() const { return sort_; }
+  QString sortColumn() const { return sort_; }
   bool descending() const { return descending_; }
   QStringList rules() const { return rules_; }
   ComparedLines* lines() { return &lines_; }
