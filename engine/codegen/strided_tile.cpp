@@ -119,10 +119,11 @@ std::vector<TileAxis> tileAxes(const KernelOptimizer& s, const KernelShape& k, i
   std::erase_if(dots, [&](const DotSum& d) { return !mayUse(s.target(), *d.core); });
   // A tile of six rows that overlap has half as many results again as one of four that divide, which is seen in kernels of some work.
   // Of 16 registers a plain product alone gains by it: windows lose more by rows that begin anywhere, small numbers by elements that
-  // are widened one by one.
+  // are widened one by one. Dot products of bytes keep what corrects their signs beside the sums, and 24 of these leave too few registers.
   const bool isProduct = k.summed.size() == 1 && k.reads.size() == 2 && k.reduction.src(0).is(Op::MUL) &&
                          std::ranges::none_of(k.reads, isNarrow);
-  const bool fillsRegisters = workOf(k) >= kWorthFilling && (isProduct || vectorRegisters(s.target()) >= 32);
+  const bool fillsRegisters =
+      workOf(k) >= kWorthFilling && dots.empty() && (isProduct || vectorRegisters(s.target()) >= 32);
   auto add = [&](UOp r, bool isTerm) {
     TileAxis a{r, extentOf(r), isTerm, !isTerm && writtenNextToEachOther(k, r), {}, {}};
     a.oneByOne = !s.mayBecomeLanes(r);
