@@ -71,8 +71,9 @@ public:
     };
     const int64_t wholeVectors = lanes.amount / width_, rest = lanes.amount % width_;
     const bool partial = rest && isJoined(v) && lanes.amount < v.extent, ragged = rest && !partial;
-    // Half a register is a register of its own.
-    const bool isHalf = 2 * lanes.amount == width_, endsInHalf = 2 * rest == width_ && !v.isTerm;
+    // Half a register is a register of its own. Alone it has half of the arithmetic in each instruction: for sums of few terms.
+    const bool isHalf = 2 * lanes.amount == width_,
+               endsInHalf = 2 * rest == width_ && !v.isTerm && (wholeVectors || steps_ <= kFewTerms);
     double loads = 0, inserts = 0, branches = 0, addressing = 0, crossings = 0;
     double kept = 0; // registers of what no term changes
     bool panels = false;
@@ -304,6 +305,7 @@ private:
   static constexpr double kLeftOver =
       8; ///< terms that take as long as those that are left over behind a loop
   static constexpr double kAddressing = 6;  ///< operations of an address with divisions
+  static constexpr double kFewTerms = 16;   ///< of sums whose results are half a register
   static constexpr double kFewFactors = 64; ///< after which a product of random numbers becomes subnormal
   /// Cycles of the subnormal products of an accumulator: some 25, each of 150, until it is 0.
   static constexpr double kSubnormals = 25 * 150;
