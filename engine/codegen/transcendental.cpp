@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
 
 namespace uopscope {
 
@@ -94,6 +95,14 @@ std::optional<Exponent> exponentBy(double c, bool wide) {
   return Exponent{factor, high, static_cast<double>(1 / factor - static_cast<long double>(high))};
 }
 
+/// A polynomial's coefficients in c*r as those of its powers of r, the highest first; `first` is the factor of the lowest.
+std::vector<double> fallingIn(std::span<const long double> rising, long double first, long double c) {
+  std::vector<double> falling(rising.size());
+  for (size_t k = rising.size(); k-- > 0; first *= c)
+    falling[k] = static_cast<double>(rising[rising.size() - 1 - k] * first);
+  return falling;
+}
+
 /// Coefficients of 2 * 2^(c*r) for |c*r| <= 1/2, the highest first. float64: the series, sum of (c*r ln 2)^k / k!. float32: the
 /// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
 std::vector<double> exp2Polynomial(bool wide, long double c) {
@@ -112,11 +121,7 @@ std::vector<double> exp2Polynomial(bool wide, long double c) {
               2 * 1.3398874422188634e-3L,
               2 * 1.5353361882174425e-4L};
   }
-  std::vector<double> falling(rising.size());
-  long double power = 1;
-  for (size_t k = 0; k < rising.size(); ++k, power *= c)
-    falling[rising.size() - 1 - k] = static_cast<double>(rising[k] * power);
-  return falling;
+  return fallingIn(rising, 1, c);
 }
 
 /// Coefficients of (2^(c*r) - 1) / r for |c*r| <= 1/2, the highest first. float64: the series. float32: the polynomial of degree 5 with
@@ -132,11 +137,7 @@ std::vector<double> exp2Less1Polynomial(bool wide, long double c) {
     rising = {0.69314718792669306186L,   0.24022649794962264898L,   0.055503574336426598643L,
               0.0096182374949070142723L, 0.0013390735477607873993L, 0.00015403512367553546237L};
   }
-  std::vector<double> falling(rising.size());
-  long double power = c;
-  for (size_t k = 0; k < rising.size(); ++k, power *= c)
-    falling[rising.size() - 1 - k] = static_cast<double>(rising[k] * power);
-  return falling;
+  return fallingIn(rising, c, c);
 }
 
 /// An argument v of 2^(c*v), taken apart: c*v = n + c*rest with n whole and |c*rest| <= 1/2. The last bits of `sum` are n + bias, where
@@ -170,36 +171,41 @@ UOp powerOfTwo(UOp sum) {
   return shiftLeft(sum.bitcast(bits), layoutOf(sum).mantissa).bitcast(sum.dtype());
 }
 
-/// The argument of 2^(c*v), cut to exponents from `bottom` to `top`. A NaN stays one.
-struct CutArgument {
-  UOp value;
-  bool mayExceed; ///< whether exponents of `large` or more are there
-};
-CutArgument cutTo(UOp v, const Exponent& by, double bottom, double large, double top) {
-  const Argument arg(v);
-  const bool rises = by.factor > 0;
-  const auto c = static_cast<double>(by.factor);
-  // Where c*v is below, or above, an exponent.
-  auto below = [&](double n) { return rises ? arg.below(n / c) : arg.above(n / c); };
-  auto above = [&](double n) { return rises ? arg.above(n / c) : arg.below(n / c); };
-  // One cut after the other, so that processors take a maximum and a minimum.
-  const UOp from = below(bottom).where(num(v, bottom / c), v), most = num(v, top / c);
-  const UOp over = above(top), isOver = over == arg.no() ? over : rises ? most < from : from < most;
-  return {isOver.where(most, from), above(large) != arg.no()};
-}
+/// Conditions on the exponent c*v of 2^(c*v), which fold like those on v.
+class ExponentArgument {
+public:
+  ExponentArgument(UOp v, const Exponent& by)
+      : v_(v), arg_(v), c_(static_cast<double>(by.factor)), rises_(by.factor > 0) {}
 
-/// 2^(c*v), where c*v = n + c*r: it is 2 * 2^(c*r) * 2^(n-1). Below the
-/// normal numbers n is made larger and the result multiplied down, above 2^top and below 2^bottom v is cut: to infinity, and to
-/// an exponent of no bits, which makes the power 0. A NaN stays one all the way.
+  UOp below(double n) const { return rises_ ? arg_.below(n / c_) : arg_.above(n / c_); }
+  UOp above(double n) const { return rises_ ? arg_.above(n / c_) : arg_.below(n / c_); }
+  bool mayExceed(double n) const { return above(n) != arg_.no(); }
+  /// v, cut to exponents from `bottom` to `top`; a NaN stays one. One cut after the other, so that processors take a maximum and a
+  /// minimum.
+  UOp cut(double bottom, double top) const {
+    const UOp from = below(bottom).where(num(v_, bottom / c_), v_);
+    if (!mayExceed(top)) return from;
+    const UOp most = num(v_, top / c_);
+    return (rises_ ? most < from : from < most).where(most, from);
+  }
+
+private:
+  UOp v_;
+  Argument arg_;
+  double c_;
+  bool rises_;
+};
+
+/// 2^(c*v), where c*v = n + c*r: it is 2 * 2^(c*r) * 2^(n-1). Below the normal numbers n is made larger and the result multiplied
+/// down, above 2^top and below 2^bottom v is cut: to infinity, and to an exponent of no bits, which makes the power 0. A NaN stays one
+/// all the way.
 UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v);
   const Layout l = layoutOf(v);
-  const Argument arg(v);
+  const ExponentArgument exponent(v, by);
   const double top = wide ? 1024.25 : 128.25, up = wide ? 128 : 64;
-  const double bottom = 1 - static_cast<double>(l.bias) - up;
-  const UOp cut = cutTo(v, by, bottom, top, top).value;
-  const double smallest = (wide ? -1000 : -120) / static_cast<double>(by.factor);
-  const UOp tiny = by.factor > 0 ? arg.below(smallest) : arg.above(smallest);
+  const UOp cut = exponent.cut(1 - static_cast<double>(l.bias) - up, top);
+  const UOp tiny = exponent.below(wide ? -1000 : -120);
   const auto [sum, rest] = takeApart(cut, by, l.bias - 1, multiplyAdd);
   const UOp power = powerOfTwo(tiny.where(add(sum, up), sum));
   UOp result = horner(rest, exp2Polynomial(wide, by.factor), multiplyAdd) * power;
@@ -211,9 +217,10 @@ UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
 UOp exp2Less1Of(UOp v, const Exponent& by, bool isFrom1, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v);
   const Layout l = layoutOf(v);
-  // The least exponent whose half is a normal number: the result is -1 long before.
-  const double bottom = 2 - static_cast<double>(l.bias), top = wide ? 1024.25 : 128.25;
-  const auto [cut, isHalved] = cutTo(v, by, bottom, static_cast<double>(l.bias) - 1, top);
+  const ExponentArgument exponent(v, by);
+  // From the least exponent whose half is a normal number: the result is -1 long before.
+  const UOp cut = exponent.cut(2 - static_cast<double>(l.bias), wide ? 1024.25 : 128.25);
+  const bool isHalved = exponent.mayExceed(static_cast<double>(l.bias) - 1);
   const auto [sum, rest] = takeApart(cut, by, isHalved ? l.bias - 1 : l.bias, multiplyAdd);
   const UOp power = powerOfTwo(sum), missing = add(mul(power, -1), isHalved ? 0.5 : 1.0);
   const UOp part = horner(rest, exp2Less1Polynomial(wide, by.factor), multiplyAdd) * rest;

@@ -283,9 +283,8 @@ Variant variantOpts(const std::string& text) {
       throw Error(
           ErrorKind::Value,
           fmt::format("--opts \"{}\": \"{}\" is no Opt; write \"UPCAST 0 4; UNROLL 0 8\": name, axis, amount "
-                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), a list as "
-                      "show --what "
-                      "opts prints it, or none",
+                      "(UPCAST, UNROLL, LOCAL, THREAD, GROUP, GROUPTOP, SWAP, PADTO, NOLOCALS), a list "
+                      "as show --what opts prints it, or none",
                       text, one));
     v.opts->push_back(std::move(opt));
   }
