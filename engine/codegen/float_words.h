@@ -8,6 +8,9 @@
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/memory.h"
 
+#include <bit>
+#include <cmath>
+
 namespace uopscope::floatwords {
 
 inline UOp num(UOp like, double v) {
@@ -54,5 +57,32 @@ private:
   const Target& target_;
   bool fused_;
 };
+
+/// v*factor rounded to a whole number n, for |n| well below 2^22 (float64: 2^51).
+struct RoundedProduct {
+  UOp sum;   ///< whose last bits are n + bias
+  UOp whole; ///< n of a positive factor, else -n; a zero is positive
+};
+inline RoundedProduct roundedProduct(UOp v, double factor, int64_t bias, const MultiplyAdd& multiplyAdd) {
+  const Layout l = layoutOf(v);
+  // Adding a number whose last bit is 1 rounds the product.
+  const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(bias);
+  const UOp sum = factor == 1 ? add(v, rounder) : multiplyAdd(v, num(v, factor), num(v, rounder));
+  if (!multiplyAdd.target().mayReassociate)
+    return {sum, factor > 0 ? add(sum, -rounder) : add(mul(sum, -1), rounder)};
+  // Such a compiler would make v of the sum's difference.
+  const int64_t start =
+      isDouble(v) ? std::bit_cast<int64_t>(rounder) : std::bit_cast<int32_t>(static_cast<float>(rounder));
+  const UOp bits = sum.bitcast(l.bits), whole = (bits + bits.constLike(-start)).cast(v.dtype());
+  return {sum, factor > 0 ? whole : mul(whole, -1)};
+}
+
+/// The polynomial in v with these coefficients, the highest first.
+template <typename C>
+UOp horner(UOp v, const C& fromHighest, const MultiplyAdd& multiplyAdd) {
+  UOp sum = num(v, fromHighest[0]);
+  for (size_t i = 1; i < fromHighest.size(); ++i) sum = multiplyAdd(sum, v, num(v, fromHighest[i]));
+  return sum;
+}
 
 } // namespace uopscope::floatwords

@@ -241,6 +241,22 @@ TEST_CASE("the sine of any float64 is accurate") {
   CHECK(worst(by(Op::SIN), angles, dtypes::float64, sin) <= 4);
 }
 
+TEST_CASE("the sine of zero is that zero") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target fused = bareTarget();
+  fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
+  for (const Target& target : {bareTarget(), wordTarget(), fused})
+    for (const DType d : {dtypes::float32, dtypes::float64}) {
+      if (d == dtypes::float64 && target.mayReassociate) continue; // it has no float64
+      const auto sines = mapValues(floats({0.0, -0.0}, d), d, by(Op::SIN), target);
+      CHECK(sines[0].asDouble() == 0);
+      CHECK(!std::signbit(sines[0].asDouble()));
+      CHECK(sines[1].asDouble() == 0);
+      CHECK(std::signbit(sines[1].asDouble()));
+    }
+}
+
 TEST_CASE("powers") {
   Pool pool;
   PoolScope scope(pool);

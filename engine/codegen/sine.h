@@ -1,0 +1,13 @@
+// The sine by a polynomial: v = n*pi + r with |r| <= pi/2, where sin v = sin r, or -sin r for an odd n.
+//
+//   sineOf(v, multiplyAdd)   ->  sin v of any float, within 3.5 units in the last place; NaN for infinities
+#pragma once
+#include "engine/codegen/float_words.h"
+
+namespace uopscope {
+
+/// sin v of float32s or float64s. Large angles take a reduction of their own, which is guarded (guarded_values.h): where every lane is
+/// small, it costs a comparison.
+UOp sineOf(UOp v, const floatwords::MultiplyAdd& multiplyAdd);
+
+} // namespace uopscope
