@@ -165,11 +165,12 @@ ReducedAngle reduceSmallAngle(UOp v, const MultiplyAdd& multiplyAdd) {
                                           5.1266882e-12},
       kDoubleParts{0x1.921fb5p+1, 0x1.110b46p-25, 0x1.1a6263p-53, 0x1.8a2e03707344ap-80};
   const DType bits = (isDouble(v) ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
-  const RoundedProduct turns = roundedProduct(v, 1 / std::numbers::pi, 0, multiplyAdd);
+  const RoundedProduct turns(v, 1 / std::numbers::pi, 0, multiplyAdd);
+  const UOp whole = turns.whole();
   UOp rest = v;
   for (const double part : isDouble(v) ? kDoubleParts : kFloatParts)
-    rest = multiplyAdd(turns.whole, num(v, -part), rest);
-  return {rest, turns.sum.bitcast(bits)};
+    rest = multiplyAdd(whole, num(v, -part), rest);
+  return {rest, turns.sum().bitcast(bits)};
 }
 
 ReducedAngle reduceAnyAngle(UOp v, const Target& target) {

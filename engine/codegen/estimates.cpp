@@ -6,6 +6,7 @@
 #include "engine/base/id_map.h"
 #include "engine/codegen/async_boxes.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/uop/visit.h"
 
 #include <algorithm>
@@ -111,7 +112,8 @@ Estimates estimate(std::span<const UOp> program) {
       break;
     }
     default:
-      if (u.in(group::kAlu) && !address.contains(u.slot()) && !counters.contains(u.slot()))
+      if ((u.in(group::kAlu) || machineFunctionOf(u)) && !address.contains(u.slot()) &&
+          !counters.contains(u.slot()))
         opsOfStep += (u.is(Op::MULACC) ? 2 : 1) * u.dtype().count();
     }
   }

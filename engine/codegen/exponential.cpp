@@ -2,6 +2,7 @@
 #include "engine/codegen/exponential.h"
 
 #include "engine/codegen/float_argument.h"
+#include "engine/codegen/machine_functions.h"
 
 #include <cmath>
 #include <numbers>
@@ -35,25 +36,25 @@ std::vector<double> fallingIn(std::span<const long double> rising, long double f
   return falling;
 }
 
-/// Coefficients of 2 * 2^(c*r) for |c*r| <= 1/2, the highest first. float64: the series, sum of (c*r ln 2)^k / k!. float32: the
+/// Coefficients of 2^(c*r), times `lead`, for |c*r| <= 1/2, the highest first. float64: the series, sum of (c*r ln 2)^k / k!. float32: the
 /// polynomial of degree 6 through (0, 1) with the least relative error, 2e-9.
-std::vector<double> exp2Polynomial(bool wide, long double c) {
+std::vector<double> exp2Polynomial(bool wide, long double c, long double lead) {
   std::vector<long double> rising;
   if (wide) {
     constexpr size_t kDegree = 13;
-    long double term = 2;
+    long double term = 1;
     for (size_t k = 0; k <= kDegree; term *= std::numbers::ln2_v<long double> / static_cast<long double>(++k))
       rising.push_back(term);
   } else {
-    rising = {2,
-              2 * 0.6931472028550821L,
-              2 * 0.24022647913626416L,
-              2 * 5.550332471100308e-2L,
-              2 * 9.618437357841127e-3L,
-              2 * 1.3398874422188634e-3L,
-              2 * 1.5353361882174425e-4L};
+    rising = {1,
+              0.6931472028550821L,
+              0.24022647913626416L,
+              5.550332471100308e-2L,
+              9.618437357841127e-3L,
+              1.3398874422188634e-3L,
+              1.5353361882174425e-4L};
   }
-  return fallingIn(rising, 1, c);
+  return fallingIn(rising, lead, c);
 }
 
 /// Coefficients of (2^(c*r) - 1) / r for |c*r| <= 1/2, the highest first. float64: the series. float32: the polynomial of degree 5 with
@@ -72,16 +73,22 @@ std::vector<double> exp2Less1Polynomial(bool wide, long double c) {
   return fallingIn(rising, c, c);
 }
 
+/// v - n/c, where `whole` is n, or -n with the sign of c taken away.
+UOp restOf(UOp v, UOp whole, double high, double low, const MultiplyAdd& multiplyAdd) {
+  const UOp rest = multiplyAdd(whole, num(v, -high), v);
+  return low == 0 ? rest : multiplyAdd(whole, num(v, -low), rest);
+}
+
 /// An argument v of 2^(c*v), taken apart: c*v = n + c*rest with n whole and |c*rest| <= 1/2. The last bits of `sum` are n + bias, where
 /// an exponent of that bias is asked for. A zero keeps its sign in `rest`.
 struct ExponentAndRest {
   UOp sum, rest;
 };
 ExponentAndRest takeApart(UOp v, const Exponent& by, int64_t bias, const MultiplyAdd& multiplyAdd) {
-  const RoundedProduct n = roundedProduct(v, static_cast<double>(by.factor), bias, multiplyAdd);
-  if (by.factor == 1) return {n.sum, v + mul(n.whole, -1)};
-  const UOp rest = multiplyAdd(n.whole, num(v, -std::abs(by.high)), v);
-  return {n.sum, by.low == 0 ? rest : multiplyAdd(n.whole, num(v, -std::abs(by.low)), rest)};
+  const RoundedProduct n(v, static_cast<double>(by.factor), bias, multiplyAdd);
+  if (by.factor == 1) return {n.sum(), v + mul(n.whole(), -1)};
+  return {n.sum(), restOf(v, by.factor > 0 ? n.whole() : n.minusWhole(), std::abs(by.high), std::abs(by.low),
+                          multiplyAdd)};
 }
 
 /// The power of two whose exponent the last bits of a sum are.
@@ -101,8 +108,10 @@ public:
   bool mayExceed(double n) const { return above(n) != arg_.no(); }
   /// v, cut to exponents from `bottom` to `top`; a NaN stays one. One cut after the other, so that processors take a maximum and a
   /// minimum.
-  UOp cut(double bottom, double top) const {
-    const UOp from = below(bottom).where(num(v_, bottom / c_), v_);
+  UOp cut(double bottom, double top) const { return cut(bottom, bottom, top); }
+  /// The same, where exponents below `bottom` become `deep`.
+  UOp cut(double bottom, double deep, double top) const {
+    const UOp from = below(bottom).where(num(v_, deep / c_), v_);
     if (!mayExceed(top)) return from;
     const UOp most = num(v_, top / c_);
     return (rises_ ? most < from : from < most).where(most, from);
@@ -114,6 +123,23 @@ private:
   double c_;
   bool rises_;
 };
+
+constexpr double topOf(bool isWide) { // above it a power is infinite
+  return isWide ? 1024.25 : 128.25;
+}
+
+/// 2^(c*v) by a function of the machine, which has a case for every n. Results next to the least number take it 200 cycles for each vector,
+/// whether they are 0 or not; from 2^-512 on (float64: 2^-8192) down they are 0 at once.
+UOp exp2InMachine(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+  const bool wide = isDouble(v);
+  const Layout l = layoutOf(v);
+  const UOp cut = ExponentArgument(v, by).cut(-2 - static_cast<double>(l.bias + l.mantissa),
+                                              wide ? -10000 : -1000, topOf(wide));
+  const UOp n = RoundedProduct(cut, static_cast<double>(by.factor), 0, multiplyAdd).whole();
+  const UOp rest = by.factor == 1 ? cut + mul(n, -1) : restOf(cut, n, by.high, by.low, multiplyAdd);
+  const UOp power = horner(rest, exp2Polynomial(wide, by.factor, 1), multiplyAdd);
+  return machineCall(MachineFunction::Scaled, {{power, n}});
+}
 
 } // namespace
 
@@ -132,15 +158,16 @@ std::optional<Exponent> exponentBy(double c, bool wide) {
 /// down, above 2^top and below 2^bottom v is cut: to infinity, and to an exponent of no bits, which makes the power 0. A NaN stays one
 /// all the way.
 UOp exp2Of(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
+  if (hasMachineFunctions(multiplyAdd.target(), v.dtype())) return exp2InMachine(v, by, multiplyAdd);
   const bool wide = isDouble(v);
   const Layout l = layoutOf(v);
   const ExponentArgument exponent(v, by);
-  const double top = wide ? 1024.25 : 128.25, up = wide ? 128 : 64;
-  const UOp cut = exponent.cut(1 - static_cast<double>(l.bias) - up, top);
+  const double up = wide ? 128 : 64;
+  const UOp cut = exponent.cut(1 - static_cast<double>(l.bias) - up, topOf(wide));
   const UOp tiny = exponent.below(wide ? -1000 : -120);
   const auto [sum, rest] = takeApart(cut, by, l.bias - 1, multiplyAdd);
   const UOp power = powerOfTwo(tiny.where(add(sum, up), sum));
-  UOp result = horner(rest, exp2Polynomial(wide, by.factor), multiplyAdd) * power;
+  UOp result = horner(rest, exp2Polynomial(wide, by.factor, 2), multiplyAdd) * power;
   return tiny.where(mul(result, std::ldexp(1.0, -static_cast<int>(up))), result);
 }
 
@@ -151,7 +178,7 @@ UOp exp2Less1Of(UOp v, const Exponent& by, bool isFrom1, const MultiplyAdd& mult
   const Layout l = layoutOf(v);
   const ExponentArgument exponent(v, by);
   // From the least exponent whose half is a normal number: the result is -1 long before.
-  const UOp cut = exponent.cut(2 - static_cast<double>(l.bias), wide ? 1024.25 : 128.25);
+  const UOp cut = exponent.cut(2 - static_cast<double>(l.bias), topOf(wide));
   const bool isHalved = exponent.mayExceed(static_cast<double>(l.bias) - 1);
   const auto [sum, rest] = takeApart(cut, by, isHalved ? l.bias - 1 : l.bias, multiplyAdd);
   const UOp power = powerOfTwo(sum), missing = add(mul(power, -1), isHalved ? 0.5 : 1.0);

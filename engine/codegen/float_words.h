@@ -58,24 +58,34 @@ private:
   bool fused_;
 };
 
-/// v*factor rounded to a whole number n, for |n| well below 2^22 (float64: 2^51).
-struct RoundedProduct {
-  UOp sum;   ///< whose last bits are n + bias
-  UOp whole; ///< n of a positive factor, else -n; a zero is positive
+/// v*factor rounded to a whole number n, for |n| well below 2^22 (float64: 2^51). Its target must outlive it.
+class RoundedProduct {
+public:
+  RoundedProduct(UOp v, double factor, int64_t bias, const MultiplyAdd& multiplyAdd)
+      : rounder_(std::ldexp(1.5, layoutOf(v).mantissa) + static_cast<double>(bias)), // its last bit is 1
+        sum_(factor == 1 ? add(v, rounder_) : multiplyAdd(v, num(v, factor), num(v, rounder_))),
+        isByBits_(multiplyAdd.target().mayReassociate) {}
+
+  /// A number whose last bits are n + bias.
+  UOp sum() const { return sum_; }
+  /// n; a zero is positive.
+  UOp whole() const { return isByBits_ ? fromBits() : add(sum_, -rounder_); }
+  /// -n; a zero is positive.
+  UOp minusWhole() const { return isByBits_ ? mul(fromBits(), -1) : add(mul(sum_, -1), rounder_); }
+
+private:
+  /// Of (v + rounder) - rounder a compiler that reassociates would make v.
+  UOp fromBits() const {
+    const int64_t start = isDouble(sum_) ? std::bit_cast<int64_t>(rounder_)
+                                         : std::bit_cast<int32_t>(static_cast<float>(rounder_));
+    const UOp bits = sum_.bitcast(layoutOf(sum_).bits);
+    return (bits + bits.constLike(-start)).cast(sum_.dtype());
+  }
+
+  double rounder_;
+  UOp sum_;
+  bool isByBits_;
 };
-inline RoundedProduct roundedProduct(UOp v, double factor, int64_t bias, const MultiplyAdd& multiplyAdd) {
-  const Layout l = layoutOf(v);
-  // Adding a number whose last bit is 1 rounds the product.
-  const double rounder = std::ldexp(1.5, l.mantissa) + static_cast<double>(bias);
-  const UOp sum = factor == 1 ? add(v, rounder) : multiplyAdd(v, num(v, factor), num(v, rounder));
-  if (!multiplyAdd.target().mayReassociate)
-    return {sum, factor > 0 ? add(sum, -rounder) : add(mul(sum, -1), rounder)};
-  // Such a compiler would make v of the sum's difference.
-  const int64_t start =
-      isDouble(v) ? std::bit_cast<int64_t>(rounder) : std::bit_cast<int32_t>(static_cast<float>(rounder));
-  const UOp bits = sum.bitcast(l.bits), whole = (bits + bits.constLike(-start)).cast(v.dtype());
-  return {sum, factor > 0 ? whole : mul(whole, -1)};
-}
 
 /// The polynomial in v with these coefficients, the highest first.
 template <typename C>

@@ -3,6 +3,7 @@
 
 #include "engine/codegen/access_traffic.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/codegen/tile_cores.h"
 
 #include <algorithm>
@@ -158,6 +159,7 @@ Work InstructionWork::unitsOf(UOp u) const {
   }
   default:
     if (isDotProduct(u)) return {.multiplies = registersOf(u.dtype())};
+    if (machineFunctionOf(u)) return {.multiplies = registersOf(u.dtype())};
     // A tile product begins every 16 cycles, in each of which two multiplications would begin.
     if (isTileProduct(u)) return {.multiplies = 32};
     return u.in(group::kAlu) ? arithmetic(u) : Work{};
@@ -167,7 +169,7 @@ Work InstructionWork::unitsOf(UOp u) const {
 double InstructionWork::latency(UOp u) {
   if (u.is(Op::FDIV) || u.is(Op::RECIPROCAL) || u.is(Op::SQRT)) return 4;
   if (u.is(Op::VECTORIZE) || u.is(Op::GEP)) return 0.5;
-  if (isDotProduct(u)) return 1;
+  if (isDotProduct(u) || machineFunctionOf(u)) return 1;
   if (isTileProduct(u)) return 13; // 52 cycles
   if (!u.in(group::kAlu) && !u.is(Op::CAST)) return 0;
   const bool isFloat = u.dtype().isFloat() || (u.srcCount() > 1 && u.src(1).dtype().isFloat());

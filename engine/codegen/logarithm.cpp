@@ -2,6 +2,7 @@
 #include "engine/codegen/logarithm.h"
 
 #include "engine/codegen/float_argument.h"
+#include "engine/codegen/machine_functions.h"
 
 #include <array>
 #include <limits>
@@ -36,9 +37,28 @@ UOp log2ByPolynomial(UOp beyond, const MultiplyAdd& multiplyAdd) {
   return multiplyAdd(beyond, num(beyond, kHigh), beyond * tail);
 }
 
+/// log2 m, where v is 2^e * m.
+UOp log2OfMantissa(UOp m, UOp beyond, const MultiplyAdd& multiplyAdd) {
+  return isDouble(m) ? log2ByQuotient(m, beyond, multiplyAdd) : log2ByPolynomial(beyond, multiplyAdd);
+}
+
+/// By functions of the machine: the exponent of 0 and infinity is the result, the mantissa of numbers below 0 is NaN.
+UOp log2InMachine(UOp v, UOp more, const MultiplyAdd& multiplyAdd) {
+  const UOp m = machineCall(MachineFunction::Mantissa, {{v}}),
+            below = machineCall(MachineFunction::Exponent, {{v}}), less1 = add(m, -1);
+  const UOp e = (less1 < num(v, 0)).where(add(below, 1), below); // of mantissas in [3/4, 3/2)
+  UOp beyond = less1;
+  if (more) { // an exponent of 0 would not do: numbers below 0 have it, too
+    const UOp isNear = (v < num(v, 1.5)) & (v < num(v, 0.75)).logicalNot();
+    beyond = isNear.where(more, less1);
+  }
+  return log2OfMantissa(m, beyond, multiplyAdd) + e;
+}
+
 } // namespace
 
 UOp log2Of(UOp v, UOp more, const MultiplyAdd& multiplyAdd) {
+  if (hasMachineFunctions(multiplyAdd.target(), v.dtype())) return log2InMachine(v, more, multiplyAdd);
   constexpr double kInf = std::numeric_limits<double>::infinity(),
                    kNan = std::numeric_limits<double>::quiet_NaN();
   Layout l = layoutOf(v);
@@ -53,9 +73,7 @@ UOp log2Of(UOp v, UOp more, const MultiplyAdd& multiplyAdd) {
   UOp m = (normal.bitcast(l.bits) + shiftLeft(e, l.mantissa) * e.constLike(-1)).bitcast(v.dtype());
   UOp exponent = tiny.where(e + e.constLike(isDouble(v) ? -54 : -25), e).cast(v.dtype());
   UOp beyond = more ? eq(e, e.constLike(0)).where(more, add(m, -1)) : add(m, -1);
-  UOp result =
-      (isDouble(v) ? log2ByQuotient(m, beyond, multiplyAdd) : log2ByPolynomial(beyond, multiplyAdd)) +
-      exponent;
+  UOp result = log2OfMantissa(m, beyond, multiplyAdd) + exponent;
   UOp beneath = arg.isNot(0.0).where(num(v, kNan), num(v, -kInf));
   result = arg.above(0.0).where(result, beneath);
   return arg.below(kInf).where(result, v);

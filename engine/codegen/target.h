@@ -36,6 +36,7 @@ struct Target {
   int aluLanes = 1; ///< lanes of arithmetic that the renderer writes as one operation; 1: scalars only
   int maskedLoads =
       0; ///< bytes of the smallest elements of which a vector is loaded under a mask of its lanes; 0: of none
+  bool takesFloatsApart = false; ///< has the functions of machine_functions.h
   bool computesHalf = true; ///< else halves are only stored and converted; arithmetic on them is in float32
   bool mayReassociate = false; ///< its compiler may take (x + y) - y for x, as WGSL allows
   std::vector<TensorCore> tensorCores = {};

@@ -413,6 +413,30 @@ std::string CText::wmma(UOp u, std::span<const std::string> a) {
   return fmt::format("{}({})", function, fmt::join(a, ", "));
 }
 
+std::string CText::machineCall(MachineFunction f, DType type, std::span<const std::string> a) {
+  return fmt::format("{}({})", machineFunction(f, type), fmt::join(a, ", "));
+}
+std::string CText::machineFunction(MachineFunction f, DType type) {
+  const int bits = type.count() * type.scalar().itemsize() * 8;
+  const bool isScaled = f == MachineFunction::Scaled;
+  const std::string t = name(type), function = fmt::format("{}_{}", instructionName(f), t);
+  std::string body;
+  if (bits > kMachineVector * 8) {
+    const std::string half = machineFunction(f, type.scalar().vec(type.count() / 2));
+    body = fmt::format("{0} r; r.lo = {1}(x.lo{2}); r.hi = {1}(x.hi{3}); return r;", t, half,
+                       isScaled ? ", n.lo" : "", isScaled ? ", n.hi" : "");
+  } else {
+    const std::string form = f == MachineFunction::Mantissa ? fmt::format(", {}", kMantissaForm) : "";
+    body = fmt::format("return __builtin_ia32_{}p{}{}_mask(x{}{}, x, -1{});", instructionName(f),
+                       type.kind() == Scalar::Float64 ? 'd' : 's', bits, form, isScaled ? ", n" : "",
+                       bits == kMachineVector * 8 ? ", 4" : "");
+  }
+  typedefs_[fmt::format("3{:05}{}", bits, function)] =
+      fmt::format("static inline {0} {1}({0} x{2}) {{ {3} }}\n", t, function,
+                  isScaled ? fmt::format(", {} n", t) : "", body);
+  return function;
+}
+
 std::string CText::function(const CFunction& f) {
   std::vector<std::string> list;
   for (UOp g : f.signature.globals)

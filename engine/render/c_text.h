@@ -5,6 +5,7 @@
 #pragma once
 #include "engine/codegen/async_boxes.h"
 #include "engine/codegen/codegen.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/render/signature.h"
 
 #include <map>
@@ -102,6 +103,10 @@ public:
   virtual std::string special(const LoweredKernel& kernel, UOp u);
   /// A WMMA on fragments; also declares its helpers.
   virtual std::string wmma(UOp u, std::span<const std::string> operands);
+  /// A call of a function of the machine (machine_functions.h), in words of clang for AVX-512.
+  std::string machineCall(MachineFunction f, DType type, std::span<const std::string> operands);
+  /// The name of its C function, which is defined in front of the kernel.
+  std::string machineFunction(MachineFunction f, DType type);
   /// The whole text of the kernel.
   virtual std::string function(const CFunction& f);
 

@@ -402,7 +402,9 @@ private:
   void custom(UOp u) {
     std::vector<std::string> operands;
     for (UOp s : u.src()) operands.push_back(of(throughAfter(s)).written ? text(s) : std::string());
-    std::string text = formatCustom(u.arg().str(), operands);
+    const auto f = machineFunctionOf(u);
+    std::string text =
+        f ? types_.machineCall(*f, u.dtype(), operands) : formatCustom(u.arg().str(), operands);
     if (u.dtype().isVoid())
       line(text);
     else

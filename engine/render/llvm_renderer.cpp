@@ -10,6 +10,7 @@
 #include "engine/render/line_map.h"
 #include "engine/render/llvm_dialect.h"
 #include "engine/render/llvm_dots.h"
+#include "engine/render/llvm_functions.h"
 #include "engine/render/llvm_masks.h"
 #include "engine/render/llvm_tiles.h"
 
@@ -416,6 +417,10 @@ private:
     case Op::CUSTOMI: {
       std::vector<std::string> operands;
       for (UOp s : u.src()) operands.push_back(values_.contains(throughAfter(s)) ? value(s) : std::string());
+      if (const auto f = machineFunctionOf(u)) {
+        values_[u] = writeMachineCall(out_, *f, u.dtype(), operands);
+        return;
+      }
       std::string text = formatCustom(u.arg().str(), operands);
       if (u.dtype().isVoid())
         out_.line(text);

@@ -4,6 +4,7 @@
 #include "engine/base/cpu_count.h"
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/render/c_renderer.h"
 #include "engine/render/llvm_renderer.h"
@@ -31,10 +32,10 @@ constexpr bool kHaveLlvm = true;
 constexpr bool kHaveLlvm = false;
 #endif
 
-/// Whether the kernel contains CUSTOM text. That text is C, so the kernel is rendered to C.
+/// Whether the kernel contains CUSTOM text of its author. That text is C, so the kernel is rendered to C.
 bool hasCustomText(const LoweredKernel& kernel) {
   return std::any_of(kernel.uops.begin(), kernel.uops.end(),
-                     [](UOp u) { return u.is(Op::CUSTOM) || u.is(Op::CUSTOMI); });
+                     [](UOp u) { return u.is(Op::CUSTOM) || (u.is(Op::CUSTOMI) && !machineFunctionOf(u)); });
 }
 bool compilesByLlvm(const LoweredKernel& kernel) {
   return kHaveLlvm && vars::cpuLlvm && !hasCustomText(kernel);
@@ -58,6 +59,7 @@ public:
       t.maxVectorLanes = plain ? kPlainLanes : cpu->lanes;
       t.alignedVectors = plain;
       t.computesHalf = cpu->computesHalf;
+      t.takesFloatsApart = !plain && cpu->lanes >= 16;
       if (!plain) t.cacheBytes = cpu->lastCacheBytes, t.secondCacheBytes = cpu->secondCacheBytes;
       if (llvm && !plain && cpu->lanes >= 8) t.maskedLoads = cpu->lanes >= 16 ? 1 : 4;
       if (llvm && !plain) {

@@ -188,6 +188,13 @@ private:
     slotOf_[u] = slot;
   }
 
+  void machineCall(UOp u) {
+    const Operand a = operand(u.src(0)), b = u.srcCount() > 1 ? operand(u.src(1)) : Operand{}, to = result(u);
+    Instruction& in = emit(Do::Function, u);
+    in.a = a, in.b = b, in.to = to;
+    in.function = *machineFunctionOf(u);
+  }
+
   void dot(UOp u) {
     const auto terms = static_cast<int>(termsOfDot(u));
     for (size_t s = 0; s < 2; ++s)
@@ -362,6 +369,7 @@ private:
       return isTileProduct(u) ? tiles(u) : tensorCore(u);
     case Op::CUSTOM:
     case Op::CUSTOMI:
+      if (machineFunctionOf(u)) return machineCall(u);
       throw Error(ErrorKind::Unsupported,
                   fmt::format("kernel {}: {} is text of another target; REF runs plain operations alone",
                               kernel_.name, opName(u.op())));
@@ -438,6 +446,10 @@ std::string RefProgram::assembly() const {
     case Do::WaitForProducts:
       out += fmt::format("{:4} WAIT for {}\n", i,
                          in.left ? fmt::format("products but {}", *in.left) : "all products");
+      break;
+    case Do::Function:
+      out += fmt::format("{:4} {}{} {} <- {} {}\n", i, instructionName(in.function), lanes, place(in.to),
+                         place(in.a), place(in.b));
       break;
     case Do::Dot:
       out += fmt::format("{:4} DOT{} {} <- {} {} {}\n", i, lanes, place(in.to), place(in.a), place(in.b),

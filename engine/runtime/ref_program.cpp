@@ -148,6 +148,14 @@ std::byte* RefProgram::addressOf(const Run& r, WorkItem& item, const Memory& m) 
                        : item.own.data() + m.offset;
 }
 
+void RefProgram::machineCall(ConstValue* v, const Instruction& in) {
+  for (int32_t i = 0; i < in.lanes; ++i) {
+    const std::array operands{v[in.a.slot + i * in.a.step],
+                              in.b.slot < 0 ? ConstValue() : v[in.b.slot + i * in.b.step]};
+    v[in.to.slot + i] = evalMachineFunction(in.function, in.type, operands);
+  }
+}
+
 /// Adds products to each lane; the operands have in.left terms for each.
 void RefProgram::dot(ConstValue* v, const Instruction& in) {
   const auto terms = static_cast<int32_t>(*in.left);
@@ -203,6 +211,7 @@ RefProgram::Do RefProgram::run(Run& r, WorkItem& item) const {
     case Do::Copy:
       for (size_t i = 0; i < in.from.size(); ++i) v[static_cast<size_t>(in.to.slot) + i] = v[in.from[i]];
       break;
+    case Do::Function: machineCall(v, in); break;
     case Do::Dot: dot(v, in); break;
     case Do::Tiles: tiles(v, in); break;
     case Do::Load:

@@ -14,6 +14,7 @@
 // rounded once.
 #pragma once
 #include "engine/codegen/async_boxes.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/gpu_watch.h"
 #include "engine/uop/eval.h"
@@ -82,6 +83,7 @@ private:
     BeginProducts,
     WaitForProducts,
     Barrier,
+    Function,
     Dot,
     Tiles,
     Wmma,
@@ -104,7 +106,8 @@ private:
     int32_t jump = -1;         ///< for Range and If: the target if the body does not run; for End: its Range
     std::vector<int32_t> from; ///< for Copy: a slot per lane
     int32_t node = -1;         ///< position in the linear program
-    bool isAsync = false;      ///< a Store that a Barrier must wait for (async_copy.h)
+    MachineFunction function = MachineFunction::Exponent; ///< for Function
+    bool isAsync = false; ///< a Store that a Barrier must wait for (async_copy.h)
     std::vector<int32_t> barriers =
         {}; ///< for WaitForBoxes: memory, slot of the place, ... ; the phase is operand a
     int32_t fromMemory =
@@ -138,6 +141,7 @@ private:
   struct Run;
 
   Do run(Run& r, WorkItem& item) const;
+  static void machineCall(ConstValue* values, const Instruction& in);
   static void dot(ConstValue* values, const Instruction& in);
   static void tiles(ConstValue* values, const Instruction& in);
   void access(const Run& r, WorkItem& item, const Instruction& in) const;
