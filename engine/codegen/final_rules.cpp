@@ -102,25 +102,35 @@ UOp transposeByHalves(Match& m) {
     return m.decline("vectors of the target are shorter, or its rules put lanes together");
   return afterRounds(rows, static_cast<size_t>(root.src(0).arg().ints()[0]), std::countr_zero(n));
 }
-/// Integers of which each is one more than the lane before it, or another fixed amount: their first one in every lane
-/// plus constants.
+/// Integers that differ by constants, such as n+1, n+2, n+3, n+4, or numbers converted from such: n in every lane plus constants,
+/// converted at once.
 UOp countedLanes(Match& m) {
   UOp root = m.root();
   const Target& target = m.ctx<TargetContext>().target;
-  if (root.srcCount() < 4 || !root.dtype().isInt() || target.extraMatcher)
+  const bool converts = root.src(0).is(Op::CAST);
+  const auto integer = [&](UOp lane) { return converts ? lane.src(0) : lane; };
+  const UOp first = integer(root.src(0));
+  if (root.srcCount() < 4 || !first.dtype().isInt() || target.extraMatcher)
     return m.decline("few lanes, or no integers");
-  if (aluLanes(target, root.dtype()) < laneCount(root)) return m.decline("vectors of the target are shorter");
-  UOp base = root.src(0);
+  for (const DType d : {root.dtype(), first.dtype()})
+    if (aluLanes(target, d) < laneCount(root)) return m.decline("vectors of the target are shorter");
+  const auto isSum = [](UOp u) { return u.is(Op::ADD) && u.src(1).isConst(); };
+  const UOp base = isSum(first) ? first.src(0) : first;
   if (base.isConst()) return m.decline("a constant comes first");
   std::vector<ConstValue> steps;
-  for (UOp s : root.src()) {
-    bool more = s.is(Op::ADD) && s.src(0) == base && s.src(1).isConst();
-    if (s != base && !more) return m.decline("lanes differ by more than constants");
-    steps.push_back(more ? s.src(1).constValue() : convertConst(base.dtype(), ConstValue::ofInt(0)));
+  for (UOp lane : root.src()) {
+    if (converts && !(lane.is(Op::CAST) && lane.src(0).dtype() == first.dtype()))
+      return m.decline("lanes are converted from different types");
+    const UOp u = integer(lane);
+    if (u != base && !(isSum(u) && u.src(0) == base)) return m.decline("lanes differ by more than constants");
+    steps.push_back(u == base ? convertConst(base.dtype(), ConstValue::ofInt(0)) : u.src(1).constValue());
   }
-  if (std::all_of(root.src().begin(), root.src().end(), [&](UOp s) { return s == base; }))
+  if (std::ranges::all_of(root.src(), [&](UOp lane) { return lane == root.src(0); }))
     return m.decline("all lanes are the same");
-  return base.broadcast(laneCount(root)) + UOp::make(Op::VCONST, root.dtype(), {}, Arg::of(std::move(steps)));
+  const DType type = first.dtype().vec(laneCount(root));
+  const UOp sum =
+      base.broadcast(laneCount(root)) + UOp::make(Op::VCONST, type, {}, Arg::of(std::move(steps)));
+  return converts ? sum.cast(root.dtype()) : sum;
 }
 UOp splitEnd(Match& m) {
   UOp end = m.root();
