@@ -6,6 +6,7 @@
 
 #include <array>
 #include <numbers>
+#include <span>
 
 namespace uopscope {
 
@@ -54,6 +55,11 @@ std::array<UOp, N> digitsFrom(UOp position, size_t largestWord) {
   return window;
 }
 
+/// The cosine of -v is that of v.
+UOp withSign(UOp turns, UOp sign, Turned turned) {
+  return turned == Turned::Quarter ? turns : turns + sign;
+}
+
 // --- float32 ---
 
 /// The product of a mantissa and three words of digits. The point is placed so that the top one of its last 64 bits counts half turns.
@@ -63,19 +69,20 @@ struct Turn {
   UOp high,
       low; ///< words of the fraction as int32, since few machines convert vectors of 64-bit integers to floats
 };
-Turn turnOf(UOp mantissa, const std::array<UOp, 3>& window) {
+Turn turnOf(UOp mantissa, const std::array<UOp, 3>& window, Turned turned) {
   int n = laneCount(mantissa);
   DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n), half = dtypes::int32.vec(n);
   UOp m = mantissa.cast(wide), by32 = m.constLike(32);
   UOp product =
       left(m * window[0].cast(wide), by32) + m * window[1].cast(wide) + right(m * window[2].cast(wide), by32);
+  if (turned == Turned::Quarter) product = product + product.constLike(int64_t{1} << 62);
   UOp fraction = left(product, product.constLike(1)), top = right(product, by32).cast(narrow);
   return {right(top, top.constLike(31)), right(top, top.constLike(30)),
           right(fraction, by32).cast(narrow).bitcast(half),
           right(fraction.cast(narrow), mantissa.constLike(1)).bitcast(half)};
 }
 /// The same bits where there are no 64-bit integers.
-Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window) {
+Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window, Turned turned) {
   DType narrow = dtypes::uint32.vec(laneCount(mantissa)), half = dtypes::int32.vec(laneCount(mantissa));
   auto upper = [](UOp w) { return right(w, w.constLike(16)); };
   auto lower = [](UOp w) { return w & w.constLike(0xffff); };
@@ -86,11 +93,12 @@ Turn turnInWords(UOp mantissa, const std::array<UOp, 3>& window) {
   };
   UOp middle = mantissa * window[1], bottom = middle + highWord(window[2]);
   UOp top = mantissa * window[0] + highWord(window[1]) + (bottom < middle).cast(narrow);
+  if (turned == Turned::Quarter) top = top + top.constLike(int64_t{1} << 30);
   return {right(top, top.constLike(31)), right(top, top.constLike(30)),
           (left(top, top.constLike(1)) | right(bottom, bottom.constLike(31))).bitcast(half),
           right(left(bottom, bottom.constLike(1)), bottom.constLike(1)).bitcast(half)};
 }
-ReducedAngle reduceFloat(UOp v, const Target& target) {
+ReducedAngle reduceFloat(UOp v, Turned turned, const Target& target) {
   DType narrow = dtypes::uint32.vec(laneCount(v));
   UOp bits = v.bitcast(narrow);
   UOp exponent = right(bits, bits.constLike(23)) & bits.constLike(255);
@@ -99,10 +107,11 @@ ReducedAngle reduceFloat(UOp v, const Target& target) {
   // quarter turns. That bit is the one of number exponent - 151 after the point, which the table has 64 bits before.
   UOp position = exponent + exponent.constLike(64 - 152);
   auto window = digitsFrom<3>(position, (254 + 64 - 152) / 32);
-  Turn turn = isSupported(target, dtypes::uint64) ? turnOf(mantissa, window) : turnInWords(mantissa, window);
+  Turn turn = isSupported(target, dtypes::uint64) ? turnOf(mantissa, window, turned)
+                                                  : turnInWords(mantissa, window, turned);
   UOp rest = mul(turn.high.cast(v.dtype()), std::numbers::pi * 0x1p-32) +
              mul(turn.low.cast(v.dtype()), std::numbers::pi * 0x1p-63);
-  return {rest, turn.halves + turn.over + right(bits, bits.constLike(31))};
+  return {rest, withSign(turn.halves + turn.over, right(bits, bits.constLike(31)), turned)};
 }
 
 // --- float64 ---
@@ -128,7 +137,7 @@ std::array<UOp, 5> productOf(UOp high, UOp low, const std::array<UOp, 6>& window
   return words;
 }
 /// As for float32, with 126 bits of a fraction: a float64 comes as near as 2^-61 to a multiple of pi/2.
-ReducedAngle reduceDouble(UOp v) {
+ReducedAngle reduceDouble(UOp v, Turned turned) {
   int n = laneCount(v);
   DType narrow = dtypes::uint32.vec(n), wide = dtypes::uint64.vec(n);
   UOp bits = v.bitcast(wide);
@@ -137,6 +146,7 @@ ReducedAngle reduceDouble(UOp v) {
   UOp high = (right(bits, bits.constLike(32)) & bits.constLike((1 << 20) - 1)) | bits.constLike(1 << 20);
   UOp position = (exponent + exponent.constLike(64 - 1077)).cast(narrow);
   std::array<UOp, 5> words = productOf(high, low, digitsFrom<6>(position, (2046 + 64 - 1077) / 32));
+  if (turned == Turned::Quarter) words[0] = words[0] + words[0].constLike(int64_t{1} << 30);
   UOp over = right(words[0], words[0].constLike(30)) & words[0].constLike(1);
   UOp isOver = ne(over, over.constLike(0));
   // Above one half of a half turn the bits are turned over, so that sums of words lose none to a difference.
@@ -149,7 +159,22 @@ ReducedAngle reduceDouble(UOp v) {
   UOp rest =
       mul((parts[0] + mul(parts[1], 0x1p-32)) + mul(parts[2] + mul(parts[3], 0x1p-32), 0x1p-64), weight);
   return {isOver.where(mul(rest, -1), rest),
-          right(words[0], over.constLike(31)) + over + right(bits, bits.constLike(63))};
+          withSign(right(words[0], over.constLike(31)) + over, right(bits, bits.constLike(63)), turned)};
+}
+
+} // namespace
+
+namespace {
+
+/// Parts of pi. Where a product is rounded before the sum, its float is exact: parts have few bits. Fused, the first rest is exact next to a
+/// multiple of pi, since |v| >= 2 has no bits below those of the product. All parts are positive: a zero keeps its sign.
+std::span<const double> partsOfPi(bool isWide, bool isFused) {
+  static constexpr std::array kFloat{3.140625, 9.67502593994140625e-4, 1.5099067240953445e-7, 5.1266882e-12},
+      kDouble{0x1.921fb5p+1, 0x1.110b46p-25, 0x1.1a6263p-53, 0x1.8a2e03707344ap-80};
+  static constexpr std::array kFusedFloat{0x1.921fb4p+1, 0x1.4442dp-23, 0x1.846988p-47},
+      kFusedDouble{0x1.921fb54442d18p+1, 0x1.1a62633145c06p-53, 0x1.c1cd129024e08p-106};
+  if (isFused) return isWide ? kFusedDouble : kFusedFloat;
+  return isWide ? std::span<const double>(kDouble) : kFloat;
 }
 
 } // namespace
@@ -160,21 +185,21 @@ double largestSmallAngle(UOp v) {
   return isDouble(v) ? 0x1p24 : 1000;
 }
 
-ReducedAngle reduceSmallAngle(UOp v, const MultiplyAdd& multiplyAdd) {
-  static constexpr std::array kFloatParts{3.140625, 9.67502593994140625e-4, 1.5099067240953445e-7,
-                                          5.1266882e-12},
-      kDoubleParts{0x1.921fb5p+1, 0x1.110b46p-25, 0x1.1a6263p-53, 0x1.8a2e03707344ap-80};
+ReducedAngle reduceSmallAngle(UOp v, Turned turned, const MultiplyAdd& multiplyAdd) {
   const DType bits = (isDouble(v) ? dtypes::uint64 : dtypes::uint32).vec(laneCount(v));
-  const RoundedProduct turns(v, 1 / std::numbers::pi, 0, multiplyAdd);
-  const UOp whole = turns.whole();
+  const bool isQuarter = turned == Turned::Quarter;
+  // v = (n - 1/2) * pi + rest, where it is v + pi/2 that has n half turns.
+  const UOp ahead = isQuarter ? multiplyAdd(v, num(v, 1 / std::numbers::pi), num(v, 0.5)) : v;
+  const RoundedProduct turns(ahead, isQuarter ? 1 : 1 / std::numbers::pi, 0, multiplyAdd);
+  const UOp factor = isQuarter ? add(turns.whole(), -0.5) : turns.whole();
   UOp rest = v;
-  for (const double part : isDouble(v) ? kDoubleParts : kFloatParts)
-    rest = multiplyAdd(whole, num(v, -part), rest);
+  for (const double part : partsOfPi(isDouble(v), multiplyAdd.isFused()))
+    rest = multiplyAdd(factor, num(v, -part), rest);
   return {rest, turns.sum().bitcast(bits)};
 }
 
-ReducedAngle reduceAnyAngle(UOp v, const Target& target) {
-  return isDouble(v) ? reduceDouble(v) : reduceFloat(v, target);
+ReducedAngle reduceAnyAngle(UOp v, Turned turned, const Target& target) {
+  return isDouble(v) ? reduceDouble(v, turned) : reduceFloat(v, turned, target);
 }
 
 } // namespace uopscope

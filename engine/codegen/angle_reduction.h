@@ -14,11 +14,15 @@ struct ReducedAngle {
   UOp turns; ///< an unsigned integer as wide; its last bit alone counts: whether the angle's sine is that of -rest
 };
 
+/// What is reduced: v for a sine, or v + pi/2 for a cosine, which is that angle's sine.
+enum class Turned : uint8_t { None, Quarter };
+
 /// The largest angle that reduceSmallAngle takes, of the type of v.
 double largestSmallAngle(UOp v);
-/// For |v| <= largestSmallAngle(v), float32 or float64. A zero's rest is that zero. Of other v rest and turns are anything.
-ReducedAngle reduceSmallAngle(UOp v, const floatwords::MultiplyAdd& multiplyAdd);
+/// For |v| <= largestSmallAngle(v), float32 or float64. A zero's rest is that zero. Of other v rest and turns are anything. A quarter turn is
+/// for targets that add in the order of the program.
+ReducedAngle reduceSmallAngle(UOp v, Turned turned, const floatwords::MultiplyAdd& multiplyAdd);
 /// For any finite v of a size from 1/128 on. Angles of float64 need a target with 64-bit integers.
-ReducedAngle reduceAnyAngle(UOp v, const Target& target);
+ReducedAngle reduceAnyAngle(UOp v, Turned turned, const Target& target);
 
 } // namespace uopscope

@@ -51,6 +51,7 @@ class MultiplyAdd {
 public:
   explicit MultiplyAdd(const Target& target) : target_(target), fused_(isNative(target, Op::MULACC)) {}
   UOp operator()(UOp a, UOp b, UOp c) const { return fused_ ? a.alu(Op::MULACC, {b, c}) : a * b + c; }
+  bool isFused() const { return fused_; }
   const Target& target() const { return target_; }
 
 private:

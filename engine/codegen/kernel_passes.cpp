@@ -206,7 +206,8 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
 
 UOp decompose(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target, tileMemoryOf(sink)};
-  const PatternMatcher* beforeSources = sink.below().has(Op::EXP2) ? &matchers().besideOne : nullptr;
+  const bool hasAny = sink.below().has(Op::EXP2) || sink.below().has(Op::SIN);
+  const PatternMatcher* beforeSources = hasAny ? &matchers().besideOne : nullptr;
   return graphRewrite(sink, *pass.rules(target),
                       {.name = pass.name, .ctx = context, .bottomUp = beforeSources});
 }

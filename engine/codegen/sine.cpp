@@ -33,19 +33,31 @@ UOp sineOfRest(const ReducedAngle& angle, const MultiplyAdd& multiplyAdd) {
   return (sine.bitcast(turns.dtype()) ^ turns.alu(Op::SHL, {turns.constLike(signBit)})).bitcast(rest.dtype());
 }
 
-} // namespace
-
-UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
+UOp sineOfTurned(UOp v, Turned turned, const MultiplyAdd& multiplyAdd) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const double largest = largestSmallAngle(v);
   const Argument arg(v);
-  const UOp ofSmall = sineOfRest(reduceSmallAngle(v, multiplyAdd), multiplyAdd);
-  if (arg.within(-largest, largest)) return ofSmall;
-  const UOp isSmall = arg.below(largest) & arg.above(-largest);
-  const UOp large = isSmall.where(num(v, largest), v);
-  const UOp ofLarge = sineOfRest(reduceAnyAngle(large, multiplyAdd.target()), multiplyAdd);
-  const UOp isFinite = (large < num(v, kInf)) & (num(v, -kInf) < large);
-  return isSmall.where(ofSmall, isFinite.where(ofLarge, num(v, std::numeric_limits<double>::quiet_NaN())));
+  UOp sine = sineOfRest(reduceSmallAngle(v, turned, multiplyAdd), multiplyAdd);
+  if (!arg.within(-largest, largest)) {
+    const UOp isSmall = arg.below(largest) & arg.above(-largest);
+    const UOp large = isSmall.where(num(v, largest), v);
+    const UOp ofLarge = sineOfRest(reduceAnyAngle(large, turned, multiplyAdd.target()), multiplyAdd);
+    const UOp isFinite = (large < num(v, kInf)) & (num(v, -kInf) < large);
+    sine = isSmall.where(sine, isFinite.where(ofLarge, num(v, std::numeric_limits<double>::quiet_NaN())));
+  }
+  // Rounding may take the polynomial past 1, which no sine is.
+  const UOp top = num(v, 1), bottom = num(v, -1);
+  const UOp atMost1 = (top < sine).where(top, sine);
+  return (atMost1 < bottom).where(bottom, atMost1);
+}
+
+} // namespace
+
+UOp sineOf(UOp v, const MultiplyAdd& multiplyAdd) {
+  return sineOfTurned(v, Turned::None, multiplyAdd);
+}
+UOp cosineOf(UOp v, const MultiplyAdd& multiplyAdd) {
+  return sineOfTurned(v, Turned::Quarter, multiplyAdd);
 }
 
 } // namespace uopscope

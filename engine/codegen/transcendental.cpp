@@ -8,8 +8,10 @@
 // Accuracy: float32 within about 1.5 units in the last place (sines and logarithms: 3.5), float64 within about 4. float16 and
 // bfloat16 are computed as float32. Infinities, NaN, zeros and denormals give the results of the C library.
 #include "engine/base/context_var.h"
+#include "engine/codegen/angle_reduction.h"
 #include "engine/codegen/decompositions.h"
 #include "engine/codegen/exponential.h"
+#include "engine/codegen/float_interval.h"
 #include "engine/codegen/logarithm.h"
 #include "engine/codegen/sine.h"
 #include "engine/rules/variables.h"
@@ -114,6 +116,24 @@ UOp logBesideOne(Match& m) {
 UOp sinRule(Match& m) {
   return decompose(m, sineOf);
 }
+/// The angle of a cosine, which tensors write as 1 - 2 sin(v/2)^2; none where twice the half might be larger than any float.
+UOp angleOfCosine(const Match& m) {
+  const UOp half = m[x], scale = half.is(Op::MUL) ? laneConst(half.src(1)) : UOp();
+  if (!scale || !scale.arg().isNumber()) return {};
+  const double by = 2 * scale.constValue().asDouble();
+  const UOp v = by == 1 ? half.src(0) : mul(half.src(0), by);
+  const FloatBounds bounds = floatBounds(half);
+  const double largest = largestSmallAngle(v);
+  return std::abs(by) <= 1 || (-largest <= bounds.low && bounds.high <= largest) ? v : UOp();
+}
+bool isCosine(const Match& m) {
+  const Target& target = m.ctx<TargetContext>().target;
+  return isLaneConst(m[y], -2) && isLaneConst(m[c], 1) && isBySeries(m[x]) && !target.mayReassociate &&
+         (!isNative(target, Op::SIN) || vars::transcendental >= 2) && angleOfCosine(m);
+}
+UOp cosine(Match& m) {
+  return cosineOf(angleOfCosine(m), multiplyAddOf(m));
+}
 UOp powRule(Match& m) {
   return isNative(m.ctx<TargetContext>().target, Op::POW) || !m[x].dtype().isFloat() ? UOp()
                                                                                      : powerOf(m[x], m[y]);
@@ -153,6 +173,8 @@ constexpr RuleDef kBesideOne[] = {
          guard::when(takes1Away, "it does not take 1 away"), kIsNearby),
     RULE("exp2-from-1", op(Op::EXP2, x) * y + c, toRoot(made(oneLessExp2)),
          guard::when(isTakenFrom1, "it is not taken from 1"), kIsNearby),
+    RULE("cos-by-series", op(Op::SIN, x) * op(Op::SIN, x) * y + c, toRoot(made(cosine)),
+         guard::when(isCosine, "no cosine by series")),
 };
 const KnownRules kBesideOneKnown(kBesideOne);
 

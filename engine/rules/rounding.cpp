@@ -57,6 +57,10 @@ constexpr RoundingRule kRounding[] = {
      false},
     {"log2-by-series", "the target has no log2: a series within two units of the last place", false},
     {"sin-by-series", "the target has no sine: a series within two units of the last place", false},
+    {"cos-by-series",
+     "the target has no sine: the series of a quarter of a turn ahead, which keeps the places next to a "
+     "cosine's zeros that 1 - 2 sin(x/2)^2 loses",
+     false},
     {"pow-by-exp2", "the target has no power: exp2 of a product with log2", false},
     {"sqrt-by-pow", "the target has no square root: exp2 of half of log2", false},
     {"small-float-arithmetic", "the target does not compute with the type: float32 is rounded once more",

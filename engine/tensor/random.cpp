@@ -127,10 +127,10 @@ RandomWords drawWords(int64_t words, const std::string& device) {
   return {bits.bitAnd(word).cast(dtypes::uint32), bits.rshift(32).bitAnd(word).cast(dtypes::uint32)};
 }
 
-/// Numbers in [0, 1): the upper bits become the mantissa of a number in [1, 2).
-Tensor uniformFromBits(const Tensor& bits, DType d) {
+/// Numbers in [1, 2): the upper bits become the mantissa.
+Tensor oneAndFraction(const Tensor& bits, DType d) {
   Tensor one = Tensor::scalar(ConstValue::ofFloat(1), {bits.device(), d, false}).bitcast(bits.dtype());
-  return bits.rshift(d.bitsize() - mantissaBits(d)).bitOr(one).bitcast(d).sub(1);
+  return bits.rshift(d.bitsize() - mantissaBits(d)).bitOr(one).bitcast(d);
 }
 
 } // namespace
@@ -171,7 +171,7 @@ Tensor Tensor::rand(const Ints& shape, const TensorOptions& o, bool contiguousRe
   if (numel == 0) return zeros(to, {where, d, o.requiresGrad});
   int64_t words = ceilDiv(numel * d.itemsize(), 4);
   RandomWords drawn = drawWords(words, where);
-  Tensor random = uniformFromBits(first(cat({drawn.low, drawn.high}), words).bitcast(bitsType(d)), d);
+  Tensor random = oneAndFraction(first(cat({drawn.low, drawn.high}), words).bitcast(bitsType(d)), d).sub(1);
   Tensor result = first(random, numel).reshape(to).setRequiresGrad(o.requiresGrad);
   return contiguousResult ? result.contiguous() : result;
 }
@@ -224,12 +224,14 @@ Tensor Tensor::randnLike(TensorOptions o) const {
   for (int64_t s : to) numel *= s;
   if (numel == 0)
     return zeros(shape(), {where, o.dtype.value_or(dtype()), false}).setRequiresGrad(o.requiresGrad);
-  // Box and Muller: an angle from one number, a radius from a second number. One draw gives both, so they are
-  // computed where they are used.
+  // Box and Muller: an angle from one number u, a radius from a second number w, which one draw gives both. With x = u + 1 and y = w + 1,
+  // whose differences with constants are exact, cos(2 pi u) is 2 sin(pi (x - 3/2))^2 - 1, an angle that needs no reduction, and 1 - w is
+  // 2 - y. The 2 in front goes into the root.
   RandomWords drawn = drawWords(2 * numel, where);
-  auto uniform = [&](const Tensor& bits) { return uniformFromBits(bits, dtypes::float32).reshape(shape()); };
-  Tensor angle = uniform(drawn.low).mul(2 * std::numbers::pi).cos();
-  Tensor radius = uniform(drawn.high).sub(1, true).log().mul(-2).sqrt();
+  auto number = [&](const Tensor& bits) { return oneAndFraction(bits, dtypes::float32).reshape(shape()); };
+  Tensor sine = number(drawn.low).sub(1.5).mul(std::numbers::pi).sin();
+  Tensor angle = sine.mul(sine).sub(0.5);
+  Tensor radius = number(drawn.high).sub(2, true).log().mul(-8).sqrt();
   return angle.mul(radius).cast(o.dtype.value_or(dtype())).setRequiresGrad(o.requiresGrad);
 }
 

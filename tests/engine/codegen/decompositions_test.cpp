@@ -241,6 +241,55 @@ TEST_CASE("the sine of any float64 is accurate") {
   CHECK(worst(by(Op::SIN), angles, dtypes::float64, sin) <= 4);
 }
 
+TEST_CASE("a cosine is accurate next to its zeros, and of large angles") {
+  Pool pool;
+  PoolScope scope(pool);
+  // As tensors write it.
+  const auto cosine = [](UOp v) {
+    const auto number = [&](double c) { return UOp::constant(v.dtype(), c); };
+    const UOp half = (v * number(0.5)).alu(Op::SIN);
+    return half * half * number(-2) + number(1);
+  };
+  const auto cos = [](double v) { return std::cos(v); };
+  Target fused = bareTarget();
+  fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
+  for (const DType d : {dtypes::float32, dtypes::float64}) {
+    std::vector<double> angles = kSpecial;
+    for (int i = -600; i <= 600; ++i) {
+      const double zero = (i + 0.5) * std::numbers::pi;
+      for (const double a : {zero, std::nextafter(zero, 0), i * 0.37, i * std::numbers::pi,
+                             std::ldexp(1 + (i & 63) / 64.0, i / 5)})
+        angles.push_back(a);
+    }
+    for (const Target& target : {bareTarget(), fused}) CHECK(worst(cosine, angles, d, cos, target) <= 4);
+  }
+}
+
+TEST_CASE("no sine is above 1 or below -1, and the cosine of 0 is 1") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target fused = bareTarget();
+  fused.nativeOps = fused.nativeOps | OpSet{Op::MULACC};
+  std::vector<double> tops;
+  for (int i = -300; i <= 300; ++i)
+    for (int step = -3; step <= 3; ++step)
+      tops.push_back((i + 0.5) * std::numbers::pi * (1 + step * 0x1p-23));
+  for (const Target& target : {bareTarget(), wordTarget(), fused})
+    for (const DType d : {dtypes::float32, dtypes::float64}) {
+      if (d == dtypes::float64 && target.mayReassociate) continue; // it has no float64
+      for (const ConstValue& sine : mapValues(floats(tops, d), d, by(Op::SIN), target))
+        REQUIRE(std::abs(sine.asDouble()) <= 1);
+      const auto ofZero = mapValues(
+          floats({0.0, -0.0}, d), d,
+          [](UOp v) {
+            const UOp half = (v * UOp::constant(v.dtype(), 0.5)).alu(Op::SIN);
+            return half * half * UOp::constant(v.dtype(), -2.0) + UOp::constant(v.dtype(), 1.0);
+          },
+          target);
+      for (const ConstValue& cosine : ofZero) CHECK(cosine.asDouble() == 1);
+    }
+}
+
 TEST_CASE("the sine of zero is that zero") {
   Pool pool;
   PoolScope scope(pool);

@@ -36,6 +36,27 @@ TEST_CASE("elementwise kernels of any length") {
   }
 }
 
+TEST_CASE("lanes that count are one number in every lane plus constants, also behind a start and converted") {
+  Pool pool;
+  PoolScope scope(pool);
+  const UOp i = UOp::range(64, 0);
+  Target target = plainTarget(16);
+  target.maxVectorLanes = 16;
+  for (const DType d : {dtypes::int32, dtypes::uint32, dtypes::float32})
+    for (const int64_t first : {0, 1, 7}) {
+      CAPTURE(d.name());
+      CAPTURE(first);
+      // A product, so that the numbers are no mere index.
+      const UOp number = (i + first).cast(d),
+                sink = kernel({memory(0, 64, d).indexed({i}).store(number * number).end({i})});
+      checkEverywhere(sink);
+      const LoweredKernel k = lowerKernel(sink, target);
+      CHECK(std::ranges::none_of(k.uops, [](UOp u) {
+        return u.is(Op::VECTORIZE) && std::ranges::any_of(u.src(), [&](UOp s) { return s != u.src(0); });
+      }));
+    }
+}
+
 TEST_CASE("an axis of every length expanded whole") {
   Pool pool;
   PoolScope scope(pool);
