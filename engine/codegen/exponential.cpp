@@ -128,7 +128,7 @@ constexpr double topOf(bool isWide) { // above it a power is infinite
   return isWide ? 1024.25 : 128.25;
 }
 
-/// 2^(c*v) by a function of the machine, which has a case for every n. Results next to the least number take it 200 cycles for each vector,
+/// 2^(c*v) by a function of the machine, which has a case for every n. Results next to the least number take it 250 cycles for each vector,
 /// whether they are 0 or not; from 2^-512 on (float64: 2^-8192) down they are 0 at once.
 UOp exp2InMachine(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   const bool wide = isDouble(v);

@@ -110,4 +110,18 @@ UOp combineLanes(UOp value, Op how) {
   return all;
 }
 
+UOp combinedVector(UOp scalar) {
+  UOp all = scalar;
+  for (int lanes = 1; laneCount(all) == lanes && all.is(scalar.op()) && all.srcCount() == 2; lanes *= 2) {
+    // A vector of lanes may be a GEP of several, or a VECTORIZE of single ones.
+    const UOp first = lane(all.src(0), 0), whole = first.is(Op::GEP) ? first.src(0) : UOp();
+    if (!whole || laneCount(whole) != 2 * lanes) break;
+    bool isHalved = true;
+    for (int i = 0; i < 2 * lanes; ++i) isHalved &= lane(all.src(i / lanes), i % lanes) == lane(whole, i);
+    if (!isHalved) break;
+    all = whole;
+  }
+  return all == scalar ? UOp() : all;
+}
+
 } // namespace uopscope

@@ -31,5 +31,7 @@ UOp laneNumbers(int64_t n, DType scalar = dtypes::index);
 
 /// All lanes combined into one value, by vectors: halves, and parts of powers of two. 40 lanes are 32, 16, 8 and the other 8, 4, 2, 1.
 UOp combineLanes(UOp value, Op how);
+/// The vector of a power of two of lanes that combineLanes made this scalar of; null for any other value.
+UOp combinedVector(UOp scalar);
 
 } // namespace uopscope

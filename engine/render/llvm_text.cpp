@@ -353,6 +353,12 @@ std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> 
   return all;
 }
 
+std::string LlvmText::anyLane(DType d, const std::string& value) {
+  const std::string function = fmt::format("llvm.vector.reduce.or.v{}i1", d.count());
+  declare(fmt::format("declare i1 @{}({})\n", function, type(d)));
+  return emit("alu", fmt::format("call i1 @{}({} {})", function, type(d), value));
+}
+
 std::string LlvmText::boolean(Op op, DType d, std::span<const std::string> a) {
   auto binary = [&](const char* how) {
     return emit("alu", fmt::format("{} {} {}, {}", how, type(d), a[0], a[1]));

@@ -31,6 +31,8 @@ public:
 
   /// The ALU operation `u` on these operands.
   std::string alu(UOp u, std::span<const std::string> operands);
+  /// Whether any lane of a vector of bools holds: an instruction or two, where halves of masks combined take many.
+  std::string anyLane(DType d, const std::string& value);
   std::string cast(DType to, DType from, const std::string& value);
   std::string bitcast(DType to, DType from, const std::string& value);
   /// Conversion between the forms in registers and in memory, which differ for bool.

@@ -1,6 +1,7 @@
 // Values that a condition seldom lets through: what becomes a loop of no or one step, what stays, and that the results are the
 // same.
 #include "engine/base/context_var.h"
+#include "engine/render/llvm_renderer.h"
 #include "kernels.h"
 #include "oracle.h"
 
@@ -52,6 +53,19 @@ TEST_CASE("a guarded value is computed where some lane takes it") {
       return far.where(longOf(far.where(x, number(x, 1)), 30), x + x);
     };
     CHECK(loopsOf(other, lanes) > 0);
+  }
+}
+
+TEST_CASE("16 lanes are asked at once whether any takes a guarded value") {
+  Pool pool;
+  PoolScope scope(pool);
+  for (const int lanes : {4, 16}) {
+    CAPTURE(lanes);
+    const Target target = plainTarget(lanes);
+    const LoweredKernel k = lowerKernel(elementwise(64, [](UOp x) { return guarded(x); }), target);
+    const bool isAskedAtOnce =
+        LlvmRenderer(target).render(k).find("llvm.vector.reduce.or.v16i1") != std::string::npos;
+    CHECK(isAskedAtOnce == (lanes == 16));
   }
 }
 
