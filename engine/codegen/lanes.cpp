@@ -110,14 +110,24 @@ UOp combineLanes(UOp value, Op how) {
   return all;
 }
 
+namespace {
+/// Whether lane i of a value, a GEP of several lanes or a VECTORIZE of single ones, is that lane of `whole`. Makes no node, since a renderer
+/// asks, whose graph may belong to another pool.
+bool isLaneOf(UOp value, int i, UOp whole, int64_t lane) {
+  const UOp picked = value.is(Op::VECTORIZE) ? value.src(static_cast<size_t>(i)) : value;
+  if (!picked.is(Op::GEP) || picked.src(0) != whole) return false;
+  return picked.arg().ints()[picked == value ? static_cast<size_t>(i) : 0] == lane;
+}
+} // namespace
+
 UOp combinedVector(UOp scalar) {
   UOp all = scalar;
   for (int lanes = 1; laneCount(all) == lanes && all.is(scalar.op()) && all.srcCount() == 2; lanes *= 2) {
-    // A vector of lanes may be a GEP of several, or a VECTORIZE of single ones.
-    const UOp first = lane(all.src(0), 0), whole = first.is(Op::GEP) ? first.src(0) : UOp();
+    const UOp half = all.src(0), first = half.is(Op::VECTORIZE) ? half.src(0) : half;
+    const UOp whole = first.is(Op::GEP) ? first.src(0) : UOp();
     if (!whole || laneCount(whole) != 2 * lanes) break;
     bool isHalved = true;
-    for (int i = 0; i < 2 * lanes; ++i) isHalved &= lane(all.src(i / lanes), i % lanes) == lane(whole, i);
+    for (int i = 0; i < 2 * lanes; ++i) isHalved &= isLaneOf(all.src(i / lanes), i % lanes, whole, i);
     if (!isHalved) break;
     all = whole;
   }
