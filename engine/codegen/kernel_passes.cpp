@@ -79,7 +79,7 @@ struct Matchers {
   PatternMatcher postIndex = keepingVectors(symbolic());
   PatternMatcher decompose =
       symbolicSimple() + PatternMatcher({dtypeEmulationRules(), transcendentalRules(), decompositionRules()});
-  PatternMatcher besideOne{{besideOneRules()}};
+  PatternMatcher jointFunctions{{jointFunctionRules()}};
   PatternMatcher guardedValues{{guardedValueRules()}};
   PatternMatcher final{{finalRules()}};
   PatternMatcher effectOrder{{effectOrderRules()}};
@@ -207,7 +207,7 @@ UOp preMatcher(const KernelPass& pass, UOp sink, const Target& target) {
 UOp decompose(const KernelPass& pass, UOp sink, const Target& target) {
   TargetContext context{target, tileMemoryOf(sink)};
   const bool hasAny = sink.below().has(Op::EXP2) || sink.below().has(Op::SIN);
-  const PatternMatcher* beforeSources = hasAny ? &matchers().besideOne : nullptr;
+  const PatternMatcher* beforeSources = hasAny ? &matchers().jointFunctions : nullptr;
   return graphRewrite(sink, *pass.rules(target),
                       {.name = pass.name, .ctx = context, .bottomUp = beforeSources});
 }

@@ -168,7 +168,7 @@ constexpr RuleDef kTranscendental[] = {
 };
 const KnownRules kTranscendentalKnown(kTranscendental);
 constexpr auto kIsNearby = guard::when(isNearby, "a factor far from 1");
-constexpr RuleDef kBesideOne[] = {
+constexpr RuleDef kJoint[] = {
     RULE("exp2-beside-1", op(Op::EXP2, x) + c, toRoot(made(exp2Less1)),
          guard::when(takes1Away, "it does not take 1 away"), kIsNearby),
     RULE("exp2-from-1", op(Op::EXP2, x) * y + c, toRoot(made(oneLessExp2)),
@@ -176,15 +176,15 @@ constexpr RuleDef kBesideOne[] = {
     RULE("cos-by-series", op(Op::SIN, x) * op(Op::SIN, x) * y + c, toRoot(made(cosine)),
          guard::when(isCosine, "no cosine by series")),
 };
-const KnownRules kBesideOneKnown(kBesideOne);
+const KnownRules kJointKnown(kJoint);
 
 } // namespace
 
 std::span<const RuleDef> transcendentalRules() {
   return kTranscendental;
 }
-std::span<const RuleDef> besideOneRules() {
-  return kBesideOne;
+std::span<const RuleDef> jointFunctionRules() {
+  return kJoint;
 }
 
 } // namespace uopscope

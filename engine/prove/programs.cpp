@@ -211,20 +211,14 @@ constexpr TensorProgram kPrograms[] = {
     {"functions",
      [] {
        Tensor x = some({24});
-       return Made{x.exp2(),
-                   (x.abs() + 0.5).log2(),
-                   x.sin(),
-                   x.abs().sqrt(),
-                   (x + 9.0).reciprocal(),
-                   x.trunc(),
-                   x.sigmoid(),
-                   x.tanh(),
-                   x.exp().sub(1.0, true)};
+       return Made{x.exp2(),       (x.abs() + 0.5).log2(), x.sin(),   x.cos(),
+                   x.abs().sqrt(), (x + 9.0).reciprocal(), x.trunc(), x.sigmoid(),
+                   x.tanh(),       x.exp().sub(1.0, true)};
      }},
     {"functions of doubles",
      [] {
        Tensor x = some({16}, dtypes::float64);
-       return Made{x.exp2(), (x.abs() + 0.5).log2(), x.sin(), x.abs().sqrt(), x.trunc()};
+       return Made{x.exp2(), (x.abs() + 0.5).log2(), x.sin(), x.cos(), x.abs().sqrt(), x.trunc()};
      }},
     {"powers",
      [] {
