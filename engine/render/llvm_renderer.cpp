@@ -400,14 +400,9 @@ private:
       }
       return;
     case Op::CONST: values_[u] = LlvmText::constant(u.dtype(), u.constValue()); return;
-    case Op::VCONST: {
-      std::string lanes, element = LlvmText::type(u.dtype().scalar());
-      for (const ConstValue& v : u.arg().as<std::vector<ConstValue>>())
-        lanes += fmt::format("{}{} {}", lanes.empty() ? "" : ", ", element,
-                             LlvmText::constant(u.dtype().scalar(), v));
-      values_[u] = "<" + lanes + ">";
+    case Op::VCONST:
+      values_[u] = LlvmText::constants(u.dtype(), u.arg().as<std::vector<ConstValue>>());
       return;
-    }
     case Op::VECTORIZE: values_[u] = vectorize(u); return;
     case Op::GEP: values_[u] = gep(u); return;
     case Op::CAST:

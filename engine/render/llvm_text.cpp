@@ -353,6 +353,13 @@ std::string LlvmText::integerPower(UOp u, DType d, std::span<const std::string> 
   return all;
 }
 
+std::string LlvmText::constants(DType d, std::span<const ConstValue> lanes) {
+  std::string all;
+  for (const ConstValue& v : lanes)
+    all += fmt::format("{}{} {}", all.empty() ? "" : ", ", type(d.scalar()), constant(d.scalar(), v));
+  return "<" + all + ">";
+}
+
 std::string LlvmText::anyLane(DType d, const std::string& value) {
   const std::string function = fmt::format("llvm.vector.reduce.or.v{}i1", d.count());
   declare(fmt::format("declare i1 @{}({})\n", function, type(d)));

@@ -18,6 +18,8 @@ public:
   static std::string type(DType d);
   static std::string memoryType(DType d);
   static std::string constant(DType d, ConstValue v);
+  /// A vector of constants, one for each lane.
+  static std::string constants(DType d, std::span<const ConstValue> lanes);
 
   /// Writes `%prefixN = instruction` and returns the new value.
   std::string emit(const char* prefix, const std::string& instruction);
