@@ -49,7 +49,7 @@ const std::map<std::string, PatternMatcher, std::less<>>& sets() {
       {"add_loads", PatternMatcher({addLoadRules()})},
       {"devectorize", PatternMatcher({laneRules(), accessRules()})},
       {"decompositions", PatternMatcher({decompositionRules()})},
-      {"transcendental", PatternMatcher({transcendentalRules(), besideOneRules()})},
+      {"transcendental", PatternMatcher({transcendentalRules(), jointFunctionRules()})},
       {"final", PatternMatcher({finalRules()})},
       {"kernel_spec", kernelSpec()},
       {"program_spec", programSpec()},
