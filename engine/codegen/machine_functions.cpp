@@ -43,8 +43,7 @@ bool hasMachineFunctions(const Target& target, DType type) {
 }
 
 UOp machineCall(MachineFunction f, std::span<const UOp> operands) {
-  return UOp::make(Op::CUSTOMI, operands[0].dtype(), operands,
-                   Arg::of(std::string(kKnown[static_cast<size_t>(f)].text)));
+  return UOp::make(Op::CUSTOMI, operands[0].dtype(), operands, Arg::of(kKnown[static_cast<size_t>(f)].text));
 }
 
 std::optional<MachineFunction> machineFunctionOf(UOp u) {

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/codegen/reduce.h"
 #include "engine/codegen/tile_cores.h"
 #include "engine/uop/eval.h"
@@ -204,7 +205,8 @@ Lanes GraphValues::opaqueValue(UOp u) {
 
 Lanes GraphValues::compute(UOp u) {
   const size_t lanes = lanesOf(u);
-  if (u.in(group::kElementwise) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
+  const auto function = machineFunctionOf(u);
+  if ((u.in(group::kElementwise) || function) && !u.dtype().isPtr() && !u.src(0).dtype().isPtr()) {
     if (u.is(Op::BITCAST) && u.dtype().scalar().itemsize() != u.src(0).dtype().scalar().itemsize())
       cannotEvaluate("BITCAST to a type of another size");
     constexpr size_t kMostOperands = 3;
@@ -217,7 +219,9 @@ Lanes GraphValues::compute(UOp u) {
     for (size_t l = 0; l < lanes; ++l) {
       ConstValue operands[kMostOperands];
       for (size_t k = 0; k < count; ++k) operands[k] = from[k][l % from[k].size()];
-      out.push_back(evalAlu(u.op(), u.dtype().scalar(), operand, std::span(operands, count)));
+      const std::span given(operands, count);
+      out.push_back(function ? evalMachineFunction(*function, u.dtype(), given)
+                             : evalAlu(u.op(), u.dtype().scalar(), operand, given));
     }
     return out;
   }

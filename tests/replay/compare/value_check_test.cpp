@@ -3,6 +3,7 @@
 #include "engine/base/context_var.h"
 #include "engine/base/engine_session.h"
 #include "engine/codegen/dot_products.h"
+#include "engine/codegen/machine_functions.h"
 #include "engine/codegen/opt.h"
 #include "engine/render/gpu_text.h"
 #include "engine/tensor/graph.h"
@@ -292,6 +293,22 @@ TEST_CASE("value check: dot products are computed, and nodes of tensor cores mad
   const ValueSurvey cores = surveyOf(makeGpuRenderer("CUDA")->target(), dtypes::bfloat16);
   CHECK(cores.checked > 0);
   for (const auto& b : cores.blind) CHECK(b.why.find("damaged") == std::string::npos);
+}
+
+TEST_CASE("value check: functions of the machine are computed") {
+  Pool pool;
+  PoolScope scope(pool);
+  using enum MachineFunction;
+  using V = ValueCheck::Verdict;
+  const DType type = dtypes::float32.vec(4), memory = dtypes::float32.ptr(64);
+  const UOp data = UOp::make(Op::DEFINE_GLOBAL, memory, {}, Arg::of(int64_t{0}));
+  const UOp at =
+      UOp::make(Op::INDEX, memory, {data, UOp::range(16, 0) * 4}).cast(dtypes::float32.vec(4).ptr(64));
+  const UOp x = UOp::make(Op::LOAD, type, {at}), n = machineCall(Exponent, {{x}});
+  CHECK(check(machineCall(Scaled, {{x, UOp::constant(type, 3.5)}}), x * UOp::constant(type, 8.0)).verdict ==
+        V::Same);
+  CHECK(check(n, n + UOp::constant(type, 0.0)).verdict == V::Same);
+  CHECK(check(n, machineCall(Mantissa, {{x}})).verdict == V::Differs);
 }
 
 TEST_CASE("value check: a survey says the same on one processor and on several") {
