@@ -162,10 +162,6 @@ ReducedAngle reduceDouble(UOp v, Turned turned) {
           withSign(right(words[0], over.constLike(31)) + over, right(bits, bits.constLike(63)), turned)};
 }
 
-} // namespace
-
-namespace {
-
 /// Parts of pi. Where a product is rounded before the sum, its float is exact: parts have few bits. Fused, the first rest is exact next to a
 /// multiple of pi, since |v| >= 2 has no bits below those of the product. All parts are positive: a zero keeps its sign.
 std::span<const double> partsOfPi(bool isWide, bool isFused) {

@@ -59,11 +59,12 @@ private:
   bool fused_;
 };
 
-/// v*factor rounded to a whole number n, for |n| well below 2^22 (float64: 2^51). Its target must outlive it.
+/// v*factor rounded to a whole number n, for |n| well below 2^22 (float64: 2^51).
 class RoundedProduct {
 public:
   RoundedProduct(UOp v, double factor, int64_t bias, const MultiplyAdd& multiplyAdd)
-      : rounder_(std::ldexp(1.5, layoutOf(v).mantissa) + static_cast<double>(bias)), // its last bit is 1
+      : rounder_(std::ldexp(1.5, layoutOf(v).mantissa) +
+                 static_cast<double>(bias)), // its last bit counts 1, so adding it rounds
         sum_(factor == 1 ? add(v, rounder_) : multiplyAdd(v, num(v, factor), num(v, rounder_))),
         isByBits_(multiplyAdd.target().mayReassociate) {}
 
