@@ -15,8 +15,9 @@ std::span<const RuleDef> decompositionRules(); ///< needs TargetContext
 /// EXP2, LOG2, SIN, POW and SQRT by arithmetic, if the target lacks them or TRANSCENDENTAL=2 asks for it.
 /// Needs TargetContext.
 std::span<const RuleDef> transcendentalRules();
-/// Functions together with what is computed of them: EXP2(x) - 1, 1 - EXP2(x) and 1 - 2 SIN(x/2)^2, for the way down: on the way up the power, or the sine, would be computed first. Needs
-/// TargetContext. Powers on all targets: the difference of a native one has lost the places of a small x as well.
+/// Functions together with what is computed of them, for the way down: EXP2(x) - 1, 1 - EXP2(x) and 1 - 2 SIN(x/2)^2. On the way up the
+/// power, or the sine, would be computed first. Needs TargetContext. Powers on all targets: the difference of a native one has lost the
+/// places of a small x as well.
 std::span<const RuleDef> jointFunctionRules();
 /// Small floats that the target does not support: memory holds their bits, arithmetic is in float32. Needs
 /// TargetContext.

@@ -75,6 +75,7 @@ std::vector<double> exp2Less1Polynomial(bool wide, long double c) {
 
 /// v - n/c, where `whole` is n, or -n with the sign of c taken away.
 UOp restOf(UOp v, UOp whole, double high, double low, const MultiplyAdd& multiplyAdd) {
+  if (high == 1) return v + mul(whole, -1);
   const UOp rest = multiplyAdd(whole, num(v, -high), v);
   return low == 0 ? rest : multiplyAdd(whole, num(v, -low), rest);
 }
@@ -86,7 +87,6 @@ struct ExponentAndRest {
 };
 ExponentAndRest takeApart(UOp v, const Exponent& by, int64_t bias, const MultiplyAdd& multiplyAdd) {
   const RoundedProduct n(v, static_cast<double>(by.factor), bias, multiplyAdd);
-  if (by.factor == 1) return {n.sum(), v + mul(n.whole(), -1)};
   return {n.sum(), restOf(v, by.factor > 0 ? n.whole() : n.minusWhole(), std::abs(by.high), std::abs(by.low),
                           multiplyAdd)};
 }
@@ -136,7 +136,7 @@ UOp exp2InMachine(UOp v, const Exponent& by, const MultiplyAdd& multiplyAdd) {
   const UOp cut = ExponentArgument(v, by).cut(-2 - static_cast<double>(l.bias + l.mantissa),
                                               wide ? -10000 : -1000, topOf(wide));
   const UOp n = RoundedProduct(cut, static_cast<double>(by.factor), 0, multiplyAdd).whole();
-  const UOp rest = by.factor == 1 ? cut + mul(n, -1) : restOf(cut, n, by.high, by.low, multiplyAdd);
+  const UOp rest = restOf(cut, n, by.high, by.low, multiplyAdd);
   const UOp power = horner(rest, exp2Polynomial(wide, by.factor, 1), multiplyAdd);
   return machineCall(MachineFunction::Scaled, {{power, n}});
 }

@@ -1,7 +1,7 @@
 // An argument of a transcendental function: conditions on it, which fold to a constant where its interval is known.
 //
-//   Argument(exp2 of a load).above(0.0)   ->  true, without a comparison
-//   Argument(a load).above(0.0)           ->  0 < load
+//   Argument(BITCAST(x & 0x7fffff | 0x3f800000)).above(0.0)   ->  true, without a comparison
+//   Argument(a load).above(0.0)                               ->  0 < load
 #pragma once
 #include "engine/codegen/float_interval.h"
 #include "engine/codegen/float_words.h"

@@ -15,9 +15,15 @@ namespace {
 
 struct Known {
   const char *text, *instruction;
+  size_t operands;
 };
 constexpr std::array<Known, 3> kKnown{
-    {{"exponent({0})", "getexp"}, {"mantissa({0})", "getmant"}, {"scaled({0}, {1})", "scalef"}}};
+    {{"exponent({0})", "getexp", 1}, {"mantissa({0})", "getmant", 1}, {"scaled({0}, {1})", "scalef", 2}}};
+
+bool isVectorOfFloats(DType type) {
+  return !type.isPtr() && type.count() > 1 &&
+         (type.kind() == Scalar::Float32 || type.kind() == Scalar::Float64);
+}
 
 double mantissaOf(double x) {
   if (std::isnan(x) || x < 0) return std::numeric_limits<double>::quiet_NaN();
@@ -36,8 +42,7 @@ double scaledBy(double x, double n) {
 } // namespace
 
 bool hasMachineFunctions(const Target& target, DType type) {
-  if (!target.takesFloatsApart || type.count() == 1) return false;
-  if (type.kind() != Scalar::Float32 && type.kind() != Scalar::Float64) return false;
+  if (!target.takesFloatsApart || !isVectorOfFloats(type)) return false;
   const int bytes = type.count() * type.scalar().itemsize();
   return bytes >= 16 && std::has_single_bit(static_cast<unsigned>(bytes));
 }
@@ -47,9 +52,12 @@ UOp machineCall(MachineFunction f, std::span<const UOp> operands) {
 }
 
 std::optional<MachineFunction> machineFunctionOf(UOp u) {
-  if (!u.is(Op::CUSTOMI) || u.dtype().count() == 1) return {};
+  if (!u.is(Op::CUSTOMI) || !isVectorOfFloats(u.dtype())) return {};
+  const auto isSameType = [&](UOp s) { return s.dtype() == u.dtype(); };
   for (size_t i = 0; i < kKnown.size(); ++i)
-    if (u.arg().str() == kKnown[i].text) return static_cast<MachineFunction>(i);
+    if (u.arg().str() == kKnown[i].text && u.srcCount() == kKnown[i].operands &&
+        std::ranges::all_of(u.src(), isSameType))
+      return static_cast<MachineFunction>(i);
   return {};
 }
 

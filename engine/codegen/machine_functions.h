@@ -8,7 +8,7 @@
 // Series of logarithms and powers need neither integers nor cases for subnormal numbers where these are (logarithm.h, exponential.h).
 //
 // Invariant: renderers and the interpreter know each function for vectors that fill a half or a quarter of a register, or 1, 2, 4 ... of
-// them; no other node has these texts.
+// them.
 #pragma once
 #include "engine/codegen/target.h"
 
@@ -23,7 +23,8 @@ enum class MachineFunction : uint8_t { Exponent, Mantissa, Scaled };
 bool hasMachineFunctions(const Target& target, DType type);
 /// The function of these operands, all of one type.
 UOp machineCall(MachineFunction f, std::span<const UOp> operands);
-/// The function that a node calls; none for other nodes, among them CUSTOMI of any other text.
+/// The function that a node calls; none for other nodes, among them CUSTOMI of any other text, type or number of operands: a script or a
+/// file may have made one.
 std::optional<MachineFunction> machineFunctionOf(UOp u);
 /// The widest vector of one instruction, in bytes.
 constexpr int kMachineVector = 64;

@@ -123,9 +123,10 @@ UOp angleOfCosine(const Match& m) {
   if (!scale || !scale.arg().isNumber()) return {};
   const double by = 2 * scale.constValue().asDouble();
   const UOp v = by == 1 ? half.src(0) : mul(half.src(0), by);
+  if (std::abs(by) <= 1) return v;
   const FloatBounds bounds = floatBounds(half);
   const double largest = largestSmallAngle(v);
-  return std::abs(by) <= 1 || (-largest <= bounds.low && bounds.high <= largest) ? v : UOp();
+  return -largest <= bounds.low && bounds.high <= largest ? v : UOp();
 }
 bool isCosine(const Match& m) {
   const Target& target = m.ctx<TargetContext>().target;

@@ -309,6 +309,13 @@ TEST_CASE("value check: functions of the machine are computed") {
         V::Same);
   CHECK(check(n, n + UOp::constant(type, 0.0)).verdict == V::Same);
   CHECK(check(n, machineCall(Mantissa, {{x}})).verdict == V::Differs);
+  // A file may hold such a text with other operands, or of another type: that is no function, and nothing is read that is not there.
+  const auto made = [](DType d, std::vector<UOp> src) {
+    return UOp::make(Op::CUSTOMI, d, src, Arg::of("scaled({0}, {1})"));
+  };
+  for (const UOp& other :
+       {made(type, {}), made(type, {x}), made(dtypes::int32.vec(4), {x, x}), made(dtypes::float32, {x, x})})
+    CHECK(check(other, x).verdict != V::Same);
 }
 
 TEST_CASE("value check: a survey says the same on one processor and on several") {
