@@ -21,6 +21,8 @@ constexpr int64_t kFewestLanes = 8, kMostLanes = 64;
 constexpr int64_t kLongRow = 16; ///< a longer row that is read side by side has tiles of the model
 constexpr int64_t kMostStride = 4, kMostRows = 8;
 constexpr double kWholeWindow = 1.3; ///< how much more places are worth without a loop over terms
+constexpr int64_t kMostWhole =
+    16; ///< terms of a window without a loop: of more, each waits for the one before
 
 /// The loop along a row of results that may become lanes as a whole; null if there is none.
 UOp rowOf(const KernelShape& k) {
@@ -72,6 +74,7 @@ Plan planOf(const KernelShape& k, UOp rows, int64_t lanes, int64_t mostLanes) {
   int64_t terms = 1;
   for (size_t sides = 0; sides <= k.summed.size(); ++sides) {
     if (sides) terms *= extentOf(k.summed[k.summed.size() - sides]);
+    if (sides > 1 && terms > kMostWhole) break;
     for (int64_t n = 1; n <= kMostRows; ++n) {
       if (n > 1 && (!rows || extentOf(rows) % n)) continue;
       const int64_t places = lanes * n * terms;

@@ -208,6 +208,47 @@ void readTogether(const Target& target, std::vector<LaneGroup>& groups, UOp buff
   std::ranges::move(together, std::back_inserter(groups));
 }
 
+/// The places between short pieces become places of the group, so that lanes which lie 2 to 4 apart are read as vectors and picked
+/// out of them: 16 lanes, every other place, are two loads and a shuffle in place of 16 loads. All of it lies between the first and the last place
+/// that the program reads, and has their gate.
+void readBetween(LaneGroup& g, int64_t widest) {
+  constexpr int64_t kLongest = 3, kGap = 3; // places of a piece, and between two
+  constexpr size_t kFewest = 4;             // pieces
+  if (!g.gateAtOffset.empty()) return;
+  struct Piece {
+    int64_t first, last;
+  };
+  std::vector<Piece> pieces;
+  for (const auto& [offset, lanes] : g.lanesAtOffset)
+    if (!pieces.empty() && pieces.back().last + 1 == offset)
+      pieces.back().last = offset;
+    else
+      pieces.push_back({offset, offset});
+  auto isShort = [](Piece p) { return p.last - p.first < kLongest; };
+  for (size_t from = 0, to; from < pieces.size(); from = to) {
+    to = from + 1;
+    if (!isShort(pieces[from])) continue;
+    while (to < pieces.size() && isShort(pieces[to]) && pieces[to].first - pieces[to - 1].last - 1 <= kGap)
+      ++to;
+    const int64_t places = pieces[to - 1].last - pieces[from].first + 1;
+    if (to - from < kFewest || 2 * ((places + widest - 1) / widest) > static_cast<int64_t>(to - from))
+      continue;
+    for (size_t p = from + 1; p < to; ++p)
+      for (int64_t o = pieces[p - 1].last + 1; o < pieces[p].first; ++o) g.lanesAtOffset[o];
+  }
+}
+
+/// Whether the lanes of a group are its places one after another, as those of a copy are. What is picked out of vectors, as windows are, has
+/// few vectors instead: the last one ends with the run, and reads again what the one before has.
+bool isInOrder(const LaneGroup& g) {
+  int before = -1;
+  for (const auto& [offset, lanes] : g.lanesAtOffset) {
+    if (lanes.size() != 1 || (before >= 0 && lanes[0] != before + 1)) return false;
+    before = lanes[0];
+  }
+  return true;
+}
+
 /// The gate of `width` places from `first` on: one where all have the same, null if it always holds, else a mask.
 UOp gateAt(const LaneGroup& g, int64_t first, int64_t width) {
   if (g.gateAtOffset.empty()) return g.gate;
@@ -246,7 +287,11 @@ AccessPlan planAccess(const TargetContext& context, UOp index, bool isLoad) {
     if (fresh) groups.push_back({a.gate, a.base, {}});
     groups[hit->second].lanesAtOffset[a.offset].push_back(i);
   }
-  if (isLoad && target.aluLanes > 1 && !buffer.dtype().isImage()) readTogether(target, groups, buffer, plan);
+  if (isLoad && target.aluLanes > 1 && !buffer.dtype().isImage()) {
+    readTogether(target, groups, buffer, plan);
+    if (!target.alignedVectors)
+      for (LaneGroup& g : groups) readBetween(g, widest);
+  }
   int64_t place = 0;
   for (LaneGroup& g : groups) {
     std::vector<int64_t> offsets;
@@ -256,7 +301,14 @@ AccessPlan planAccess(const TargetContext& context, UOp index, bool isLoad) {
       while (first + run < offsets.size() &&
              offsets[first + run] == offsets[first] + static_cast<int64_t>(run))
         ++run;
+      const int64_t whole = std::min(widest, static_cast<int64_t>(std::bit_floor(run)));
+      bool mayOverlap = isLoad && !target.alignedVectors && !buffer.dtype().isImage() && !isInOrder(g);
       while (run) {
+        if (mayOverlap && static_cast<int64_t>(run) < whole) {
+          first -= static_cast<size_t>(whole) - run;
+          run = static_cast<size_t>(whole);
+          mayOverlap = false;
+        }
         int64_t width = 1;
         while (width * 2 <= widest && width * 2 <= static_cast<int64_t>(run)) width *= 2;
         const bool isImage = buffer.dtype().isImage();

@@ -114,6 +114,13 @@ public:
       } else if (v.strides[r] == 1 && hasMasks_) {
         loads += times * vectorsOf(lanes.amount);
         inserts += kMask * times * vectorsOf(lanes.amount);
+      } else if (v.strides[r] > 1 && v.strides[r] <= kStepInVectors && !v.isTerm && !v.gates[r] &&
+                 lanes.amount >= width_) {
+        // Vectors hold what lies between lanes as well, and each further vector is a shuffle.
+        const double step = static_cast<double>(v.strides[r]);
+        loads += times * step * vectorsOf(lanes.amount);
+        inserts += times * (step - 1) * vectorsOf(lanes.amount);
+        if (gated) branches += times * step;
       } else {
         double there = known && v.gates[r] && v.strides[r] == TileAxis::kNotLinear ? kThere : 1;
         loads += times * n * there;
@@ -123,7 +130,8 @@ public:
     }
     bool single = lanes.amount == 1;
     double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
-    if (ragged && !isHalf && !single && rowCount > 1) inserts += 2 * operations;
+    if (ragged && !isHalf && !single && rowCount > 1)
+      inserts += (endsInHalf ? 2 : 1 + 2 * std::popcount(static_cast<uint64_t>(rest))) * operations;
     if (kept > 0 && operations > static_cast<double>(mostTileRegisters(registers_)) &&
         operations + kept > accumulators())
       return kNever;
@@ -309,6 +317,8 @@ private:
   static constexpr double kFewFactors = 64; ///< after which a product of random numbers becomes subnormal
   /// Cycles of the subnormal products of an accumulator: some 25, each of 150, until it is 0.
   static constexpr double kSubnormals = 25 * 150;
+  static constexpr int64_t kStepInVectors =
+      4;                                ///< lanes that lie up to so far apart are picked out of vectors
   static constexpr double kThere = 0.4; ///< part of the lanes of a strided window that is read; the rest is 0
   static constexpr double kPanelCare =
       1.08;                          ///< factor on the cost of a panel: at equal cost, contiguous memory

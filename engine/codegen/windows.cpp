@@ -24,12 +24,17 @@ constexpr int64_t kLongestStride = 8;      ///< of windows
 constexpr int64_t kPictureBytes = 1 << 20; ///< of a larger picture, bands are copied
 constexpr double kBandReuse = 32;          ///< fewest times that an element of a band is read
 constexpr int64_t kBandBytes =
-    256 << 10;                      ///< of a band: what it is read with needs the rest of a second cache
-constexpr int64_t kFewPlaces = 80;  ///< of a picture: filters are arranged once for all such pictures instead
-constexpr int64_t kFarApart = 1024; ///< distance of terms in bytes: (nearly) each is in a page of its own
-constexpr int64_t kCopiedRows = 128;     ///< rows of the result that are copied at once
-constexpr int64_t kTile = 8;             ///< of these rows, which a tile of results reads together
-constexpr int64_t kReaders = 128;        ///< fewest results that must read each of these rows
+    256 << 10;                     ///< of a band: what it is read with needs the rest of a second cache
+constexpr int64_t kFewPlaces = 80; ///< of a picture: filters are arranged once for all such pictures instead
+constexpr double kManyChannels =
+    16; ///< of a filter whose arrangement takes longer than the gates of a small picture
+constexpr int64_t kFewSteps =
+    16; ///< of the windows of a small picture, whose margins are rather asked for where they are
+constexpr double kSmallReuse = 16;   ///< fewest times that an element of such a picture is read
+constexpr int64_t kFarApart = 1024;  ///< distance of terms in bytes: (nearly) each is in a page of its own
+constexpr int64_t kCopiedRows = 128; ///< rows of the result that are copied at once
+constexpr int64_t kTile = 8;         ///< of these rows, which a tile of results reads together
+constexpr int64_t kReaders = 128;    ///< fewest results that must read each of these rows
 constexpr int64_t kUncopied = 256 << 10; ///< an operand of at most this size in bytes is not copied
 
 /// The place of a result and the step of its window, if the operand uses them only in the sum place * stride
@@ -108,6 +113,40 @@ UOp joined(UOp operand, const Pair& p, UOp loop) {
   return result.dependsOn(gone) ? UOp() : result;
 }
 
+/// Loops that a window does not move along, such as the rows of a picture under a window of 1x7, belong to the copy as they are: those whose
+/// neighbours lie nearer to each other than the channels that are summed, since pictures lie further apart. The axes keep their order in memory.
+void addPlainPlaces(const std::vector<UOp>& loops, const std::vector<UOp>& terms, UOp bands, UOp flat,
+                    UOp gate, int64_t& nextId, Window& w) {
+  int64_t channels = 0;
+  for (UOp step : terms) channels = std::max(channels, coefficientOf(flat, step).value_or(0));
+  struct Axis {
+    int64_t distance;
+    UOp loop, place;
+  };
+  std::vector<Axis> axes;
+  for (size_t i = 0; i < w.loops.size(); ++i) {
+    int64_t nearest = INT64_MAX;
+    for (UOp r : w.places[i].ranges())
+      nearest = std::min(nearest, coefficientOf(flat, r).value_or(INT64_MAX));
+    axes.push_back({nearest, w.loops[i], w.places[i]});
+  }
+  const size_t before = axes.size();
+  for (UOp place : loops) {
+    const auto distance = coefficientOf(flat, place);
+    if (place == bands || !w.copied.dependsOn(place) || !distance || *distance < 1 || *distance >= channels)
+      continue;
+    if (gate && gate.dependsOn(place)) continue;
+    UOp loop = UOp::range(extentOf(place), nextId++);
+    w.copied = w.copied.substitute({{place, loop}});
+    axes.push_back({*distance, loop, place});
+    w.placeCount *= extentOf(place), w.size *= extentOf(place);
+  }
+  if (axes.size() == before) return;
+  std::ranges::stable_sort(axes, std::greater<>(), &Axis::distance);
+  w.loops.clear(), w.places.clear();
+  for (const Axis& a : axes) w.loops.push_back(a.loop), w.places.push_back(a.place);
+}
+
 /// `bands`: the loop over bands of the picture, each of which has a copy of its own.
 bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UOp>& terms, UOp bands,
                 int64_t& nextId, Window& w) {
@@ -154,6 +193,8 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
     ++nextId;
     w.size *= extentOf(w.loops.back());
   }
+  if (!w.pairs.empty())
+    addPlainPlaces(loops, terms, bands, flat, w.isGated ? address.src(0) : UOp(), nextId, w);
   for (UOp l : loops)
     if (w.copied.dependsOn(l)) w.innermostOutside = std::max(w.innermostOutside, idOf(l));
   return !w.pairs.empty() &&
@@ -221,13 +262,16 @@ UOp stagedWindows(Match& m, UOp sink, UOp bands) {
     if (!findWindow(operand, loops, terms, bands, nextId, w)) continue;
     // The gradient of a filter: each result reads nearly all of the picture. Its lanes are results, not places.
     if (w.stepCount > w.placeCount) return m.decline("windows are larger than their number");
-    int64_t pictures = 1;
+    int64_t pictures = 1; // that share their filters: each group of filters has one of its own
     for (UOp l : loops)
-      if (idOf(l) <= w.innermostOutside) pictures *= std::max<int64_t>(1, extentOf(l));
-    if (pictures > 1 && w.placeCount < kFewPlaces)
-      return m.decline("filters would be arranged again for each small picture");
+      if (idOf(l) <= w.innermostOutside &&
+          std::ranges::any_of(operands, [&](UOp o) { return !o.dependsOn(l); }))
+        pictures *= std::max<int64_t>(1, extentOf(l));
     double reads = 1;
     for (UOp r : terms) reads *= static_cast<double>(extentOf(r));
+    if (pictures > 1 && w.placeCount < kFewPlaces &&
+        reads >= kManyChannels * static_cast<double>(w.stepCount))
+      return m.decline("filters would be arranged again for each small picture");
     for (UOp l : loops)
       if (idOf(l) > w.innermostOutside) reads *= static_cast<double>(extentOf(l));
     double reuse = reads / static_cast<double>(w.size);
@@ -240,7 +284,9 @@ UOp stagedWindows(Match& m, UOp sink, UOp bands) {
         return stagedWindows(m, cut.sink, cut.bands);
     if (bytes + registerBytes(sink.toposort()) > kWindowBytes)
       return m.decline("a copy would not stay in the cache");
-    if (reuse < kWindowReuse) return m.decline("an element is read too seldom for a copy");
+    const bool isSmall = w.placeCount < kFewPlaces && w.stepCount <= kFewSteps;
+    if (reuse < (isSmall ? kSmallReuse : kWindowReuse))
+      return m.decline("an element is read too seldom for a copy");
     because([&] {
       const std::string cut =
           bands ? fmt::format(", in {} bands, one of which the second cache holds", extentOf(bands)) : "";

@@ -130,6 +130,27 @@ TEST_CASE("threads run parts of the outermost loop") {
   CHECK(k.vars.size() == 1);
 }
 
+TEST_CASE("threads share rows, and not the parts of each row, whose results would lie in one line") {
+  Pool pool;
+  PoolScope scope(pool);
+  Target target = plainTarget(16);
+  target.maxVectorLanes = 16;
+  target.hasThreads = true;
+  target.globalMax = {2, 1, 1};
+  ContextScope settings({{"SPEC", 1}, {"CPU_COUNT", 2}});
+  constexpr int64_t kRows = 320;
+  for (const int64_t columns : {49, 100}) { // two overlapping tiles: the loop over them is outside
+    CAPTURE(columns);
+    LoweredKernel k = checkKernel(matmul(kRows, columns, 64), target, 3, {}, 1e-4);
+    REQUIRE(k.globalSize[0] == Sint(2));
+    const auto thread = std::ranges::find(k.appliedOpts, OptOp::THREAD, &Opt::op);
+    REQUIRE(thread != k.appliedOpts.end());
+    const bool areColumnsOutside = std::ranges::count(k.appliedOpts, OptOp::SWAP, &Opt::op) > 0;
+    CHECK(areColumnsOutside);
+    CHECK(thread->axis == (areColumnsOutside ? 1 : 0));
+  }
+}
+
 TEST_CASE("threads share a loop that they do not divide: the last one repeats steps") {
   Pool pool;
   PoolScope scope(pool);

@@ -99,9 +99,63 @@ TEST_CASE("of a large picture, bands with their margins are copied, outside of t
 TEST_CASE("of several small pictures none is copied: their filters are arranged once") {
   Pool pool;
   PoolScope scope(pool);
-  const Picture small{2, 2, 16, 8, 3, 1, 1, 1}, larger{2, 2, 16, 9, 3, 1, 1, 1};
+  const Picture small{2, 16, 16, 8, 3, 1, 1, 1}, larger{2, 16, 16, 9, 3, 1, 1, 1};
+  const Picture fewChannels{2, 2, 16, 8, 3, 1, 1, 1};
+  CHECK(isStaged(checkKernel(convolution(fewChannels), plainTarget(8), 5, {}, 1e-4), fewChannels));
   CHECK_FALSE(isStaged(checkKernel(convolution(small), plainTarget(8), 5, {}, 1e-4), small));
   CHECK(isStaged(checkKernel(convolution(larger), plainTarget(8), 5, {}, 1e-4), larger));
+}
+
+TEST_CASE("a group of filters has a picture of its own, which is copied however small, if it is read often") {
+  Pool pool;
+  PoolScope scope(pool);
+  const int64_t groups = 3, each = 16, channels = 2, size = 7;
+  for (const int64_t filters : {each, int64_t{1}}) {
+    UOp g = UOp::range(groups, 0), o = UOp::range(filters, 1), y = UOp::range(size, 2),
+        x = UOp::range(size, 3);
+    UOp c = UOp::range(channels, 4, AxisType::Reduce), ky = UOp::range(3, 5, AxisType::Reduce),
+        kx = UOp::range(3, 6, AxisType::Reduce);
+    UOp row = y + ky - 1, column = x + kx - 1;
+    UOp inside = (row < 0).logicalNot() & (row < size) & (column < 0).logicalNot() & (column < size);
+    UOp place = ((g * channels + c) * size + row) * size + column;
+    UOp value = inside.where(read(memory(1, groups * channels * size * size), place.validWhere(inside)),
+                             UOp::constant(dtypes::float32, 0.0));
+    UOp weight = read(memory(2, groups * filters * channels * 9),
+                      (((g * filters + o) * channels + c) * 3 + ky) * 3 + kx);
+    UOp sum = (value * weight).reduce(Op::ADD, std::vector<UOp>{c, ky, kx});
+    UOp to = ((g * filters + o) * size + y) * size + x;
+    UOp sink = kernel({memory(0, groups * filters * size * size).indexed({to}).store(sum).end({g, o, y, x})});
+    const Picture copied{1, channels, filters, size, 3, 1, 1, 1};
+    CHECK(isStaged(checkKernel(sink, plainTarget(8), 5, {}, 1e-4), copied) == (filters == each));
+  }
+}
+
+TEST_CASE("a window along one axis: the copy has the rows that it does not move along, in their order") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}});
+  const int64_t channels = 2, filters = 16, size = 9, window = 5, margin = 2;
+  for (const bool isAlong : {true, false})
+    for (const int64_t pictures : {1, 2}) {
+      CAPTURE(isAlong);
+      CAPTURE(pictures);
+      UOp n = UOp::range(pictures, 0), o = UOp::range(filters, 1), y = UOp::range(size, 2),
+          x = UOp::range(size, 3);
+      UOp c = UOp::range(channels, 4, AxisType::Reduce), k = UOp::range(window, 5, AxisType::Reduce);
+      UOp moved = (isAlong ? x : y) + k - margin, inside = (moved < 0).logicalNot() & (moved < size);
+      UOp place = ((n * channels + c) * size + (isAlong ? y : moved)) * size + (isAlong ? moved : x);
+      UOp value = inside.where(read(memory(1, pictures * channels * size * size), place.validWhere(inside)),
+                               UOp::constant(dtypes::float32, 0.0));
+      UOp weight = read(memory(2, filters * channels * window), (o * channels + c) * window + k);
+      UOp sum = (value * weight).reduce(Op::ADD, std::vector<UOp>{c, k});
+      UOp to = ((n * filters + o) * size + y) * size + x;
+      UOp sink =
+          kernel({memory(0, pictures * filters * size * size).indexed({to}).store(sum).end({n, o, y, x})});
+      const LoweredKernel k9 = checkKernel(sink, plainTarget(8), 5, {}, 1e-4);
+      CHECK(std::ranges::any_of(k9.uops, [&](UOp u) {
+        return u.is(Op::DEFINE_REG) && u.dtype().size() == channels * size * (size + 2 * margin);
+      }));
+    }
 }
 
 TEST_CASE("a kernel with several stores of one sum copies its picture") {
