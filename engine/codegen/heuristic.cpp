@@ -432,7 +432,8 @@ void chooseOpts(KernelOptimizer& s) {
     chooseForRows(s, lanes);
   else if (k.reduction) {
     const auto main = static_cast<size_t>(std::ranges::find(s.reduces(), k.reduction) - s.reduces().begin());
-    if (!chooseTiles(s, k) && !chooseForWindows(s, k, lanes)) chooseForReduction(s, k, lanes);
+    if (!chooseTiles(s, k) && !chooseForWindows(s, k, lanes) && !chooseForWindowSums(s, k, lanes))
+      chooseForReduction(s, k, lanes);
     if (s.reduces().size() > 1) chooseForFurtherSums(s, main, lanes);
   } else
     chooseForElementwise(s, k, width);

@@ -58,6 +58,8 @@ void chooseForElementwise(KernelOptimizer& s, const KernelShape& k, int64_t most
 /// Opts of a reduction over a window of each channel alone, whose rows are short or read in steps; false if it is none, or the target
 /// loads no vectors under masks.
 bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width);
+/// Opts of the gradient of a filter that has one channel, or few: its terms are rows of a picture, its results a window.
+bool chooseForWindowSums(KernelOptimizer& s, const KernelShape& k, int64_t width);
 
 /// Whether the kernel stores sums in memory of its own and goes on from there, as a streamed softmax does.
 bool hasStages(const KernelOptimizer& s);

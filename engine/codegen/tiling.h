@@ -37,12 +37,17 @@ constexpr int64_t mostProductRegisters(int64_t registers) {
   return registers / 4 * 3;
 }
 
+/// Registers of accumulators that a sum keeps whose lanes are terms.
+constexpr int64_t mostKeptRegisters(int64_t registers) {
+  return registers < 32 ? mostProductRegisters(registers) : registers - 4;
+}
+
 /// Whether every lane of a sum keeps an accumulator until the end of the loop: `lanes` in all, for `results`
 /// results. Otherwise lanes are combined inside the loop.
 constexpr bool keepsAccumulators(int64_t lanes, int64_t results, int64_t registerLanes, int64_t registers) {
   constexpr int64_t kFewLanes = 64, kFewResults = 8;
   bool wholeRegisters = registerLanes > 1 && lanes / results % registerLanes == 0; // per result
-  return wholeRegisters ? lanes <= mostProductRegisters(registers) * registerLanes
+  return wholeRegisters ? lanes <= mostKeptRegisters(registers) * registerLanes
                         : lanes <= kFewLanes && results < kFewResults;
 }
 

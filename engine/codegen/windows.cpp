@@ -193,7 +193,7 @@ bool findWindow(UOp operand, const std::vector<UOp>& loops, const std::vector<UO
     ++nextId;
     w.size *= extentOf(w.loops.back());
   }
-  if (!w.pairs.empty())
+  if (!w.pairs.empty() && w.stepCount <= w.placeCount)
     addPlainPlaces(loops, terms, bands, flat, w.isGated ? address.src(0) : UOp(), nextId, w);
   for (UOp l : loops)
     if (w.copied.dependsOn(l)) w.innermostOutside = std::max(w.innermostOutside, idOf(l));

@@ -13,9 +13,9 @@ namespace uopscope {
 namespace {
 
 /// A convolution of the gradient reads margins and, with a stride, parts of filters that are zero: so many times the
-/// products of the sums one after the other it may take, since it stores none of them. Sums of few channels take as long as
-/// what they store.
-constexpr double kMostProducts = 1.5, kMostProductsOfFew = 2.5, kFewChannels = 4;
+/// products of the sums one after the other it may take, since it stores none of them. An element that those store takes as
+/// long as some 80 products more, so of few channels it may take more.
+constexpr double kMostProducts = 1.5, kMostProductsOfFew = 2.5, kWorthStored = 80;
 /// Where windows do not overlap, each element is the product of one filter, and no sum of windows follows.
 constexpr double kFewestWindows = 1.5;
 constexpr int kMostOperations = 64;   ///< that are looked through for what a value depends on
@@ -386,8 +386,9 @@ UOp gradientThroughWindows(UOp u, const MovementUsers& users, const UOpMap<UOp>&
     Convolution convolution(leaf, gradient->second);
     if ((why = convolution.read())) return {};
     why = "it would take more products than are saved";
-    if (convolution.products() >
-        (convolution.channels() <= kFewChannels ? kMostProductsOfFew : kMostProducts))
+    if (const double products = convolution.products();
+        products > kMostProducts &&
+        (products > kMostProductsOfFew || (products - 1) * convolution.channels() > kWorthStored))
       return {};
     why = "a stride, and few windows hold an element";
     if (!convolution.isWorthPhases()) return {};

@@ -168,21 +168,24 @@ TEST_CASE("a kernel with several stores of one sum copies its picture") {
 TEST_CASE("the picture of a filter's gradient is not copied: its windows are larger than their number") {
   Pool pool;
   PoolScope scope(pool);
-  const int64_t count = 2, channels = 2, filters = 16, size = 40;
-  UOp o = UOp::range(filters, 0), c = UOp::range(channels, 1), ky = UOp::range(3, 2), kx = UOp::range(3, 3);
-  UOp n = UOp::range(count, 4, AxisType::Reduce), y = UOp::range(size, 5, AxisType::Reduce),
-      x = UOp::range(size, 6, AxisType::Reduce);
-  UOp row = y + ky - 1, column = x + kx - 1;
-  UOp inside = (row < 0).logicalNot() & (row < size) & (column < 0).logicalNot() & (column < size);
-  UOp place = ((n * channels + c) * size + row) * size + column;
-  UOp value = inside.where(read(memory(1, count * channels * size * size), place.validWhere(inside)),
-                           UOp::constant(dtypes::float32, 0.0));
-  UOp slope = read(memory(2, count * filters * size * size), ((n * filters + o) * size + y) * size + x);
-  UOp sum = (value * slope).reduce(Op::ADD, std::vector<UOp>{n, y, x});
-  UOp to = ((o * channels + c) * 3 + ky) * 3 + kx;
-  UOp sink = kernel({memory(0, filters * channels * 9).indexed({to}).store(sum).end({o, c, ky, kx})});
-  for (UOp u : lowerKernel(sink, plainTarget(8)).uops)
-    if (u.is(Op::DEFINE_REG)) CHECK(u.dtype().size() % ((size + 2) * (size + 2)) != 0);
+  const int64_t count = 2, filters = 16;
+  for (auto [channels, size] : {std::array<int64_t, 2>{2, 40}, {8, 5}}) {
+    CAPTURE(size);
+    UOp o = UOp::range(filters, 0), c = UOp::range(channels, 1), ky = UOp::range(3, 2), kx = UOp::range(3, 3);
+    UOp n = UOp::range(count, 4, AxisType::Reduce), y = UOp::range(size, 5, AxisType::Reduce),
+        x = UOp::range(size, 6, AxisType::Reduce);
+    UOp row = y + ky - 1, column = x + kx - 1;
+    UOp inside = (row < 0).logicalNot() & (row < size) & (column < 0).logicalNot() & (column < size);
+    UOp place = ((n * channels + c) * size + row) * size + column;
+    UOp value = inside.where(read(memory(1, count * channels * size * size), place.validWhere(inside)),
+                             UOp::constant(dtypes::float32, 0.0));
+    UOp slope = read(memory(2, count * filters * size * size), ((n * filters + o) * size + y) * size + x);
+    UOp sum = (value * slope).reduce(Op::ADD, std::vector<UOp>{n, y, x});
+    UOp to = ((o * channels + c) * 3 + ky) * 3 + kx;
+    UOp sink = kernel({memory(0, filters * channels * 9).indexed({to}).store(sum).end({o, c, ky, kx})});
+    for (UOp u : lowerKernel(sink, plainTarget(8)).uops)
+      if (u.is(Op::DEFINE_REG)) CHECK(u.dtype().size() % ((size + 2) * (size + 2)) != 0);
+  }
 }
 
 TEST_CASE("blocks of a transposed left operand are copied, where its terms lie far apart") {
