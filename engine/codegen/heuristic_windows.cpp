@@ -116,7 +116,8 @@ std::optional<WindowSum> windowSumOf(const KernelShape& k) {
   for (UOp o : k.outputs) {
     const auto reads = std::ranges::count_if(k.reads, [&](UOp r) { return r.dependsOn(o); });
     if (reads != 1) continue;
-    if (extentOf(o) >= kManyFilters) return {}; // a product: lanes of filters
+    if (extentOf(o) >= std::min(kManyFilters, extentOf(found.term) + 1))
+      return {}; // a product: lanes of filters
     const bool isAlong = std::ranges::any_of(
         k.reads, [&](UOp r) { return strideOf(r, o) >= 1 && strideOf(r, o) <= kMostStride; });
     if (isAlong && extentOf(o) <= kLongestSide && !along)
