@@ -14,9 +14,10 @@ from sweep_cases import operations
 ROUNDS, TOLERANCE = 3, 2e-4
 
 
-def table_of():
+def table_of(all_operations):
+    """Each operation by its name, and a second time with its gradients where it has some."""
     found = {}
-    for op in operations():
+    for op in all_operations:
         found[op.name] = (op, False)
         if op.gradient: found[f"gradient of {op.name}"] = (op, True)
     return found
@@ -63,9 +64,8 @@ def torch_of(op, gradient, arrays, exact):
     return call, lambda: [r.numpy() for r in call()]
 
 
-def worker(kind):
+def worker(kind, table):
     import numpy as np
-    table = table_of()
     if kind == "torch":
         import torch
         torch.set_num_threads(THREADS)
@@ -102,15 +102,15 @@ def error_of(np, mine, exact):
     return worst
 
 
-def main(uopscope, python, rounds, words):
+def main(uopscope, python, rounds, words, table, script=__file__):
     import numpy as np
     module, version = library(python)
     if module != "torch": sys.exit(f"{python} has no PyTorch: KERNELS_PYTHON names one that has")
-    ours, theirs = Side([uopscope, "python"], "ours", __file__), Side([python], module, __file__)
+    ours, theirs = Side([uopscope, "python"], "ours", script), Side([python], module, script)
     print(f"two threads, {rounds} rounds in turns, the fastest call; theirs: PyTorch {version}")
     found, wrong = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (op, gradient) in table_of().items():
+        for name, (op, gradient) in table.items():
             if words and not any(w in name for w in words): continue
             mine, exact = os.path.join(folder, "mine.npz"), os.path.join(folder, "exact.npz")
             if sys.stderr.isatty(): print(f"\r{len(found) + 1:4} {name:50}", end="", file=sys.stderr, flush=True)
@@ -137,6 +137,6 @@ def main(uopscope, python, rounds, words):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--worker":
-        worker(sys.argv[2])
+        worker(sys.argv[2], table_of(operations()))
     else:
-        main(sys.argv[1], sys.argv[2], *rounds_and_words(sys.argv[3:], ROUNDS))
+        main(sys.argv[1], sys.argv[2], *rounds_and_words(sys.argv[3:], ROUNDS), table_of(operations()))
