@@ -187,7 +187,9 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   const std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
-  StridedTile chosen = chooseStridedTile(axes, machineOf(s, k, width), observer && observer->wantsRewrites());
+  TileMachine machine = machineOf(s, k, width);
+  machine.pads = machine.hasMasks;
+  StridedTile chosen = chooseStridedTile(axes, machine, observer && observer->wantsRewrites());
   for (UOp r : chosen.strides)
     tryApply(s, Opt{OptOp::UPCAST, axisOf(s, r), {extentOf(r)}},
              inWords("the steps of a stride: each has terms of its own"));
@@ -196,8 +198,11 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   int64_t taken = steps;
   const Decision why = priceOf(tile);
   fillByDotProducts(s, k, tile);
-  for (const Tile::Part& p : tile.parts)
+  for (const Tile::Part& p : tile.parts) {
+    if (p.amount > extentNow(s, p.range) && !tryApply(s, OptOp::PADTO, axisOf(s, p.range), p.amount, why))
+      continue;
     if (tryApply(s, p.isTerm ? unroll(s, p.range, p.amount) : upcast(s, p), why)) taken *= p.amount;
+  }
   // The panel that the lanes read stays in the cache while the row axis runs, so the row axis becomes the
   // inner loop.
   bool isInside = false;

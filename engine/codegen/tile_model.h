@@ -231,7 +231,7 @@ public:
       const int64_t part = partOf(loop(i), lanes, rows);
       if (a.isTerm) continue;
       if (a.strides[read] && part < a.extent) break;
-      if (!a.strides[read]) reuse *= static_cast<double>(a.extent) / static_cast<double>(part);
+      if (!a.strides[read]) reuse *= std::max(1.0, static_cast<double>(a.extent) / static_cast<double>(part));
     }
     return reuse;
   }

@@ -1,6 +1,7 @@
 // The search for the cheapest tile.
 #include "engine/codegen/tiling.h"
 
+#include "engine/base/integers.h"
 #include "engine/codegen/tile_model.h"
 
 #include <fmt/format.h>
@@ -58,6 +59,12 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
     for (int64_t d = TileModel::kMaxVector + registerLanes; !a.isTerm && d <= 4 * registerLanes;
          d += registerLanes)
       if (!a.oneByOne && d <= a.extent && (a.extent % d == 0 || a.mayOverlap)) many.back().push_back(d);
+    // 49 columns are two tiles of 32, or one of 64: either computes 64, and the one reads the other operand once.
+    const int64_t whole = roundUp(a.extent, registerLanes);
+    const bool isInOrder = std::ranges::all_of(a.strides, [](int64_t s) { return s == 0 || s == 1; });
+    if (machine.pads && written.steps == 1 && !a.isTerm && !a.oneByOne && a.mayOverlap && isInOrder &&
+        whole > a.extent && whole > 2 * registerLanes && whole <= 4 * registerLanes)
+      many.back().push_back(whole);
   }
   struct Best {
     double cycles = TileModel::kNever;

@@ -151,6 +151,24 @@ TEST_CASE("threads share rows, and not the parts of each row, whose results woul
   }
 }
 
+TEST_CASE("columns that a few registers hold are one tile, padded where the target has masks") {
+  Pool pool;
+  PoolScope scope(pool);
+  ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
+  for (const int masks : {0, 1})
+    for (const int64_t columns : {49, 40, 63}) {
+      CAPTURE(masks);
+      CAPTURE(columns);
+      Target target = plainTarget(16);
+      target.maxVectorLanes = 16;
+      target.maskedLoads = masks;
+      const LoweredKernel k = checkKernel(matmul(24, columns, 40), target, 3, {}, 1e-4);
+      const auto padded = std::ranges::find(k.appliedOpts, OptOp::PADTO, &Opt::op);
+      REQUIRE((padded != k.appliedOpts.end()) == (masks == 1));
+      if (masks) CHECK(padded->arg.at(0) == (columns + 15) / 16 * 16);
+    }
+}
+
 TEST_CASE("threads share a loop that they do not divide: the last one repeats steps") {
   Pool pool;
   PoolScope scope(pool);
