@@ -131,9 +131,7 @@ public:
     bool single = lanes.amount == 1;
     double operations = (single ? static_cast<double>(all) : vectorsOf(all)) * static_cast<double>(sums_);
     if (ragged && !isHalf && !single && rowCount > 1)
-      inserts +=
-          (endsInHalf || areOneRun(lanes, rows) ? 2 : 1 + 2 * std::popcount(static_cast<uint64_t>(rest))) *
-          operations;
+      inserts += (endsInHalf ? 2 : joinsOf(rest, lanes, rows)) * operations;
     if (kept > 0 && operations > static_cast<double>(mostTileRegisters(registers_)) &&
         operations + kept > accumulators())
       return kNever;
@@ -242,13 +240,14 @@ public:
     return true;
   }
 
-  /// Whether the rows of a tile follow each other in memory, in each read that its lanes go along: vectors are not put together then.
-  bool areOneRun(AxisPart lanes, const std::vector<AxisPart>& rows) const {
+  /// Shuffles of a vector that holds the end of a row, read as pieces of powers of two, and the beginning of the next one: few where the rows
+  /// follow each other in memory, in each read that the lanes go along.
+  double joinsOf(int64_t rest, AxisPart lanes, const std::vector<AxisPart>& rows) const {
     for (size_t r = 0; r < reads_; ++r)
-      if (axes_[lanes.axis].strides[r] == 1 &&
-          std::ranges::any_of(rows, [&](AxisPart c) { return axes_[c.axis].strides[r] != lanes.amount; }))
-        return false;
-    return rows.size() == 1;
+      if (rows.size() != 1 ||
+          (axes_[lanes.axis].strides[r] == 1 && axes_[rows[0].axis].strides[r] != lanes.amount))
+        return 1 + 2 * std::popcount(static_cast<uint64_t>(rest));
+    return 2;
   }
 
   /// Whether lanes of these terms are priced as vectors of several lengths together. Registers of 4 lanes are too short for it.
