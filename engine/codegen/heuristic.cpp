@@ -377,17 +377,18 @@ double operationsOf(UOp ast) {
   return operations;
 }
 
-/// Bytes between the results of two threads that share a loop: of the write where they are nearest, each thread taking an equal part.
-double bytesBetween(const std::vector<UOp>& writes, UOp loop, int64_t threads) {
+/// Bytes between the results of two threads that share a loop: of the store where they are nearest, each thread taking an equal part.
+double bytesBetween(const std::vector<UOp>& stores, UOp loop, int64_t threads) {
   double least = INFINITY;
-  for (UOp write : writes) {
-    if (!write.src(1).dependsOn(loop)) continue;
+  for (UOp store : stores) {
+    const UOp at = store.src(0);
+    if (!at.is(Op::INDEX) || !at.src(1).dependsOn(loop)) continue;
     UOpMap<UOp> start;
-    for (UOp r : write.src(1).ranges())
+    for (UOp r : at.src(1).ranges())
       if (r != loop) start[r] = UOp::index(0);
-    const UOp along = write.src(1).substitute(start);
+    const UOp along = at.src(1).substitute(start);
     const auto places = static_cast<double>(along.vmax() - along.vmin());
-    least = std::min(least, places * write.dtype().itemsize() / static_cast<double>(threads));
+    least = std::min(least, places * at.dtype().base().itemsize() / static_cast<double>(threads));
   }
   return least;
 }
@@ -406,8 +407,9 @@ void chooseThreads(KernelOptimizer& s, size_t stores) {
                    [](UOp a, UOp b) { return a.arg().as<RangeArg>().ids < b.arg().as<RangeArg>().ids; });
   // Threads whose results share lines wait for each other: rows of 49 floats, halved, took twice as long.
   constexpr double kFewLines = 512;
-  const std::vector<UOp> writes = inspect(s).writes;
-  std::ranges::stable_partition(parallel, [&](UOp r) { return bytesBetween(writes, r, cores) >= kFewLines; });
+  if (parallel.size() > 1)
+    std::ranges::stable_partition(parallel,
+                                  [&](UOp r) { return bytesBetween(s.stores(), r, cores) >= kFewLines; });
   const Decision why{.reason = fmt::format("each thread has {} iterations or more", kWorkPerThread)};
   const double most = std::min(static_cast<double>(cores), work / kWorkPerThread);
   for (auto threads = static_cast<int64_t>(most); threads > 1; --threads)
