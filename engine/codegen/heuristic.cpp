@@ -187,9 +187,7 @@ void chooseForReduction(KernelOptimizer& s, const KernelShape& k, int64_t width)
   const std::vector<TileAxis> axes = tileAxes(s, k, width);
   if (axes.empty()) return;
   Observer* observer = Observer::current();
-  TileMachine machine = machineOf(s, k, width);
-  machine.pads = machine.hasMasks;
-  StridedTile chosen = chooseStridedTile(axes, machine, observer && observer->wantsRewrites());
+  StridedTile chosen = chooseStridedTile(axes, machineOf(s, k, width), observer && observer->wantsRewrites());
   for (UOp r : chosen.strides)
     tryApply(s, Opt{OptOp::UPCAST, axisOf(s, r), {extentOf(r)}},
              inWords("the steps of a stride: each has terms of its own"));

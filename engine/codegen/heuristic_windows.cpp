@@ -6,8 +6,8 @@
 //   480 filters of 3x3, their gradient on 14x14     a row of terms is 16 lanes, of which two are 0, for all 9 results of a filter
 //
 // A whole row becomes the lanes, padded to a power of two: margins and the steps of a stride are known then, vectors are loaded under
-// masks, and what neighbours read in steps comes from the vectors that hold all of it. The model of tiles (tiling.h) knows no
-// padded lanes; it took 7 lanes as 4, 2 and 1, and those of a stride one by one.
+// masks, and what neighbours read in steps comes from the vectors that hold all of it. The model of tiles (tiling.h) pads
+// only what fills two to four registers and lies side by side; it took 7 lanes as 4, 2 and 1, and those of a stride one by one.
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/tiling.h"
@@ -172,8 +172,9 @@ bool chooseForWindowSums(KernelOptimizer& s, const KernelShape& k, int64_t width
   if (rowsInRegister > 1)
     tryApply(s, OptOp::UNROLL, unrollAxis(s, sum->next), rowsInRegister,
              inWords("rows of terms fill a register"));
-  return tryApply(s, OptOp::UNROLL, unrollAxis(s, sum->term), lanes,
-                  inWords("a whole row of terms: its margins are known"));
+  tryApply(s, OptOp::UNROLL, unrollAxis(s, sum->term), lanes,
+           inWords("a whole row of terms: its margins are known"));
+  return true;
 }
 
 bool chooseForWindows(KernelOptimizer& s, const KernelShape& k, int64_t width) {

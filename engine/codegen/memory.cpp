@@ -2,6 +2,7 @@
 #include "engine/codegen/memory.h"
 
 #include "engine/base/error.h"
+#include "engine/base/integers.h"
 #include "engine/codegen/images.h"
 #include "engine/codegen/lanes.h"
 #include "engine/codegen/ranges.h"
@@ -231,8 +232,7 @@ void readBetween(LaneGroup& g, int64_t widest) {
     while (to < pieces.size() && isShort(pieces[to]) && pieces[to].first - pieces[to - 1].last - 1 <= kGap)
       ++to;
     const int64_t places = pieces[to - 1].last - pieces[from].first + 1;
-    if (to - from < kFewest || 2 * ((places + widest - 1) / widest) > static_cast<int64_t>(to - from))
-      continue;
+    if (to - from < kFewest || 2 * ceilDiv(places, widest) > static_cast<int64_t>(to - from)) continue;
     for (size_t p = from + 1; p < to; ++p)
       for (int64_t o = pieces[p - 1].last + 1; o < pieces[p].first; ++o) g.lanesAtOffset[o];
   }
@@ -296,13 +296,14 @@ AccessPlan planAccess(const TargetContext& context, UOp index, bool isLoad) {
   for (LaneGroup& g : groups) {
     std::vector<int64_t> offsets;
     for (auto& [offset, lanes] : g.lanesAtOffset) offsets.push_back(offset);
+    const bool isPicked = isLoad && !target.alignedVectors && !buffer.dtype().isImage() && !isInOrder(g);
     for (size_t first = 0; first < offsets.size();) {
       size_t run = 1;
       while (first + run < offsets.size() &&
              offsets[first + run] == offsets[first] + static_cast<int64_t>(run))
         ++run;
       const int64_t whole = std::min(widest, static_cast<int64_t>(std::bit_floor(run)));
-      bool mayOverlap = isLoad && !target.alignedVectors && !buffer.dtype().isImage() && !isInOrder(g);
+      bool mayOverlap = isPicked;
       while (run) {
         if (mayOverlap && static_cast<int64_t>(run) < whole) {
           first -= static_cast<size_t>(whole) - run;

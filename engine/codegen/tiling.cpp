@@ -62,7 +62,7 @@ Tile chooseTile(const std::vector<TileAxis>& axes, const TileMachine& machine, c
     // 49 columns are two tiles of 32, or one of 64: either computes 64, and the one reads the other operand once.
     const int64_t whole = roundUp(a.extent, registerLanes);
     const bool isInOrder = std::ranges::all_of(a.strides, [](int64_t s) { return s == 0 || s == 1; });
-    if (machine.pads && written.steps == 1 && !a.isTerm && !a.oneByOne && a.mayOverlap && isInOrder &&
+    if (machine.hasMasks && written.steps == 1 && !a.isTerm && !a.oneByOne && a.mayOverlap && isInOrder &&
         whole > a.extent && whole > 2 * registerLanes && whole <= 4 * registerLanes)
       many.back().push_back(whole);
   }

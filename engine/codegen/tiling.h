@@ -73,7 +73,8 @@ struct TileAxis {
 struct Tile {
   struct Part {
     UOp range;
-    int64_t amount; ///< more than the axis has where it is padded (TileMachine::pads)
+    int64_t
+        amount; ///< more than the axis has where it is padded (lanes of a few registers that hold all of it)
     bool isTerm;
   };
   std::vector<Part> parts;  ///< the part for the lanes is last
@@ -100,7 +101,6 @@ struct TileMachine {
   int64_t registers = 16;    ///< vectors that the processor keeps (vectorRegisters)
   bool turnsTerms = true;    ///< a panel may bring terms together (byTerms of panels.cpp)
   bool multiplies = false;   ///< the reduction is a product of floats
-  bool pads = false;         ///< lanes may be more than the axis: a few registers hold all of it
 };
 
 /// Steps of each thread from which on the last one may repeat some, where threads do not divide them.

@@ -5,7 +5,7 @@ convolutions.py UOPSCOPE OTHER_PYTHON [rounds] [words of names ...]
 The list is not ours: each network is run once on an empty picture, and its layers are noted. BATCH says how many pictures a call has (1). As in
 sweep.py each side is a process of its own with two threads, and numbers are compared with PyTorch's in float64: 1 if one is off.
 """
-import json, os, sys, tempfile
+import importlib.util, json, os, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernels import rounds_and_words
@@ -52,6 +52,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "--worker":
         worker(sys.argv[2], table_of(operations()))
     else:
+        if importlib.util.find_spec("torchvision") is None: sys.exit(f"{sys.argv[2]} has no torchvision: KERNELS_PYTHON names one that has it and PyTorch")
         found = {}
         for network in NETWORKS: found = {**layers_of(network), **found}
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -18,13 +18,6 @@ struct Filters {
   int64_t out() const { return (size + 2 * margin() - window) / stride + 1; }
 };
 
-Target withMasks() {
-  Target target = plainTarget(16);
-  target.maxVectorLanes = 16;
-  target.maskedLoads = 1;
-  return target;
-}
-
 /// The element of the picture of group g that a window's step reads, zero outside.
 UOp pictureAt(const Filters& f, UOp n, UOp g, UOp c, UOp row, UOp column, int64_t pictures) {
   const UOp inside = (row < 0).logicalNot() & (row < f.size) & (column < 0).logicalNot() & (column < f.size);
@@ -82,7 +75,7 @@ TEST_CASE("the gradient of a depthwise filter: a row of terms is the lanes, for 
                            {3, 1, 1, 12, 3, 1}}) {
     CAPTURE(f.size);
     CAPTURE(f.window);
-    const LoweredKernel k = checkKernel(gradient(f), withMasks(), 5, {}, 1e-3);
+    const LoweredKernel k = checkKernel(gradient(f), vectorTarget(16, 1), 5, {}, 1e-3);
     CHECK(amountOf(k, OptOp::UNROLL) == 16);
     CHECK(amountOf(k, OptOp::UPCAST) == f.window * f.window);
   }
@@ -93,11 +86,11 @@ TEST_CASE("short rows of terms fill a register together, and few filters share t
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
   for (const int64_t size : {7, 6, 8}) { // seven rows are four pairs, of which one row is 0
-    const LoweredKernel k = checkKernel(gradient({3, 1, 1, size, 3, 1}), withMasks(), 5, {}, 1e-3);
+    const LoweredKernel k = checkKernel(gradient({3, 1, 1, size, 3, 1}), vectorTarget(16, 1), 5, {}, 1e-3);
     CHECK(amountOf(k, OptOp::UNROLL) == 16);
     CHECK(amountOf(k, OptOp::UPCAST) == 9);
   }
-  const LoweredKernel groups = checkKernel(gradient({2, 8, 2, 14, 3, 1}), withMasks(), 5, {}, 1e-3);
+  const LoweredKernel groups = checkKernel(gradient({2, 8, 2, 14, 3, 1}), vectorTarget(16, 1), 5, {}, 1e-3);
   CHECK(amountOf(groups, OptOp::UNROLL) == 16);
   CHECK(amountOf(groups, OptOp::UPCAST) == 24);
 }
@@ -105,7 +98,7 @@ TEST_CASE("short rows of terms fill a register together, and few filters share t
 TEST_CASE("the gradient of many filters is a product: its filters are lanes") {
   Pool pool;
   PoolScope scope(pool);
-  const LoweredKernel k = lowerKernel(gradient({1, 32, 4, 14, 3, 1}), withMasks());
+  const LoweredKernel k = lowerKernel(gradient({1, 32, 4, 14, 3, 1}), vectorTarget(16, 1));
   CHECK(std::ranges::count(k.appliedOpts, OptOp::PADTO, &Opt::op) == 0);
 }
 
@@ -113,11 +106,12 @@ TEST_CASE("a window of many terms is not written out as a whole: rows are comput
   Pool pool;
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
-  const LoweredKernel small = checkKernel(forward({4, 1, 1, 14, 3, 1}), withMasks(), 5, {}, 1e-4);
+  const LoweredKernel small = checkKernel(forward({4, 1, 1, 14, 3, 1}), vectorTarget(16, 1), 5, {}, 1e-4);
   CHECK(amountOf(small, OptOp::UNROLL) == 0); // both sides, whole
   CHECK(std::ranges::count(small.appliedOpts, OptOp::UNROLL, &Opt::op) == 2);
   for (const auto& [size, window] : {std::pair<int64_t, int64_t>{14, 5}, {7, 7}}) {
-    const LoweredKernel k = checkKernel(forward({4, 1, 1, size, window, 1}), withMasks(), 5, {}, 1e-4);
+    const LoweredKernel k =
+        checkKernel(forward({4, 1, 1, size, window, 1}), vectorTarget(16, 1), 5, {}, 1e-4);
     CHECK(std::ranges::count(k.appliedOpts, OptOp::UNROLL, &Opt::op) == 1);
     CHECK(std::ranges::count(k.appliedOpts, OptOp::UPCAST, &Opt::op) == 2);
   }

@@ -20,6 +20,13 @@ inline Target plainTarget(int aluLanes = 1) {
 inline UOp memory(int64_t position, int64_t size, DType d = dtypes::float32) {
   return UOp::make(Op::DEFINE_GLOBAL, d.ptr(size), {}, Arg::of(position));
 }
+/// A target whose vectors all have so many lanes; loads of elements of `smallestMasked` bytes and more have masks (0: none).
+inline Target vectorTarget(int lanes, int smallestMasked = 0) {
+  Target t = plainTarget(lanes);
+  t.maxVectorLanes = lanes;
+  t.maskedLoads = smallestMasked;
+  return t;
+}
 inline UOp read(UOp buffer, UOp index) {
   return buffer.indexed({index}, buffer.dtype().base());
 }

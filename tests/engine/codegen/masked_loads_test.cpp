@@ -23,13 +23,6 @@ UOp neighbours(DType type, int64_t rows = 5) {
                   {Opt{OptOp::UPCAST, 1, {16}}, Opt{OptOp::UNROLL, 0, {3}}});
 }
 
-Target withMasks(int smallest) {
-  Target target = plainTarget(16);
-  target.maxVectorLanes = 16;
-  target.maskedLoads = smallest;
-  return target;
-}
-
 int maskedLoads(const LoweredKernel& k) {
   int found = 0;
   for (UOp u : k.uops) found += u.is(Op::INDEX) && u.srcCount() == 3 && u.src(2).dtype().count() > 1;
@@ -46,7 +39,7 @@ TEST_CASE("neighbours in rows are read under masks, and the interpreter agrees")
     for (int smallest : {0, 1, 4}) {
       CAPTURE(type.name());
       CAPTURE(smallest);
-      const LoweredKernel k = checkKernel(neighbours(type), withMasks(smallest), 5);
+      const LoweredKernel k = checkKernel(neighbours(type), vectorTarget(16, smallest), 5);
       CHECK((maskedLoads(k) > 0) == (smallest && type.itemsize() >= smallest));
     }
 }

@@ -25,12 +25,6 @@ UOp everyFew(int64_t step, int64_t terms, DType type, int64_t rowLength) {
                   opts);
 }
 
-Target ofLanes(int lanes) {
-  Target target = plainTarget(lanes);
-  target.maxVectorLanes = lanes;
-  return target;
-}
-
 /// Loads from global memory: those of one element, and the others.
 struct Loads {
   int single = 0, vectors = 0;
@@ -57,8 +51,8 @@ TEST_CASE("every second to fourth element: vectors of all that lies between, wit
         CAPTURE(step);
         // The last row ends with the last lane: nothing behind it may be read.
         const int64_t places = (kLanes - 1) * step + 1;
-        const Loads found = loadsOf(checkKernel(everyFew(step, 1, type, places), ofLanes(lanes), 5));
-        const int64_t width = accessLanes(ofLanes(lanes), type, AddrSpace::Global);
+        const Loads found = loadsOf(checkKernel(everyFew(step, 1, type, places), vectorTarget(lanes), 5));
+        const int64_t width = accessLanes(vectorTarget(lanes), type, AddrSpace::Global);
         const int64_t vectors = (places + width - 1) / width;
         const bool isFew = 2 * vectors <= kLanes;
         CHECK(found.single == (isFew ? 0 : kLanes));
@@ -69,8 +63,8 @@ TEST_CASE("every second to fourth element: vectors of all that lies between, wit
 TEST_CASE("elements further apart, and pieces of four, are read as they are") {
   Pool pool;
   PoolScope scope(pool);
-  CHECK(loadsOf(checkKernel(everyFew(5, 1, dtypes::float32, 81), ofLanes(16), 5)).single == kLanes);
-  const Loads pieces = loadsOf(checkKernel(everyFew(6, 4, dtypes::float32, 97), ofLanes(16), 5));
+  CHECK(loadsOf(checkKernel(everyFew(5, 1, dtypes::float32, 81), vectorTarget(16), 5)).single == kLanes);
+  const Loads pieces = loadsOf(checkKernel(everyFew(6, 4, dtypes::float32, 97), vectorTarget(16), 5));
   CHECK(pieces.single == 0);
   CHECK(pieces.vectors == kLanes);
 }
@@ -80,7 +74,8 @@ TEST_CASE("windows with a stride share vectors, and the last one overlaps") {
   PoolScope scope(pool);
   ContextScope settings({{"SPEC", 1}, {"IGNORE_OOB", 0}});
   // 16 lanes of windows of 5, two apart: 35 elements, which are three vectors of 16 and not 16, 16, 2 and 1.
-  const Loads found = loadsOf(checkKernel(everyFew(2, 5, dtypes::float32, 35), ofLanes(16), 5, {}, 1e-5));
+  const Loads found =
+      loadsOf(checkKernel(everyFew(2, 5, dtypes::float32, 35), vectorTarget(16), 5, {}, 1e-5));
   CHECK(found.single == 0);
   CHECK(found.vectors == 3);
 }
