@@ -8,6 +8,7 @@
 // A whole row becomes the lanes, padded to a power of two: margins and the steps of a stride are known then, vectors are loaded under
 // masks, and what neighbours read in steps comes from the vectors that hold all of it. The model of tiles (tiling.h) pads
 // only what fills two to four registers and lies side by side; it took 7 lanes as 4, 2 and 1, and those of a stride one by one.
+#include "engine/base/integers.h"
 #include "engine/codegen/heuristic.h"
 #include "engine/codegen/memory.h"
 #include "engine/codegen/tiling.h"
@@ -128,13 +129,6 @@ std::optional<WindowSum> windowSumOf(const KernelShape& k) {
   if (!along || extentOf(found.term) <= extentOf(along)) return {};
   found.shared.insert(found.shared.begin(), along);
   return found;
-}
-
-/// The largest divisor of n up to `most`.
-int64_t divisorUpTo(int64_t n, int64_t most) {
-  for (int64_t d = std::min(n, most); d > 1; --d)
-    if (n % d == 0) return d;
-  return 1;
 }
 
 } // namespace

@@ -15,12 +15,6 @@ constexpr int64_t kStrip = 512;     ///< accumulators that stay in the first cac
 constexpr int64_t kStripRows = 4;   ///< whose places the same number names
 constexpr int64_t kStripLanes = 16; ///< of a strip whose steps lie apart in memory
 
-int64_t divisorUpTo(int64_t n, int64_t most) {
-  for (int64_t d = std::min(n, most); d > 1; --d)
-    if (n % d == 0) return d;
-  return 1;
-}
-
 } // namespace
 
 bool findSum(UOp sink, OneSum& k) {
